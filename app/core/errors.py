@@ -1,0 +1,29 @@
+"""What can go wrong, in the domain's words. The wires give each its vendor code; nothing here knows HTTP."""
+
+
+class DomainError(Exception):
+    """A refusal whose text says why and what to do."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class Invalid(DomainError):
+    """The request contradicts itself or what exists."""
+
+
+class NotFound(DomainError):
+    """No such thing in this account and region."""
+
+
+class InUse(DomainError):
+    """The name is taken."""
+
+
+class Conflict(DomainError):
+    """The thing is in a state that does not allow this now."""
+
+
+class LimitExceeded(DomainError):
+    """A quota would be passed."""
