@@ -165,6 +165,7 @@ def refuse_closed(path: Path, account: Account) -> None:
         entry = 0o100 if status.st_uid == account.uid else 0o010 if status.st_gid == account.gid else 0o001
         if not status.st_mode & entry:
             raise DatabaseError(
-                f"PostgreSQL refuses to run as root, so it runs as the user {account.name}, who may not enter "
-                f"{parent}: keep the data elsewhere (--data /var/lib/windtunnel), or run windtunnel as another user"
+                f"PostgreSQL refuses to run as root, so it runs as the user {account.name}, who may not "
+                f"enter {parent}: keep the data elsewhere (--data /var/lib/windtunnel), "
+                "or run windtunnel as another user"
             )
