@@ -1,0 +1,82 @@
+"""How many instances of a type exist, and who gets them (CT-4). A type without a pool is unlimited."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+WHOLE_REGION = ""
+"""The zone of a pool that counts all zones of its region together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """`total` machines of one type in a region or a zone, `used` of them granted. Lowering `total` evicts nothing."""
+
+    region: str
+    zone: str
+    instance_type: str
+    total: int
+    used: int
+
+    @property
+    def free(self) -> int:
+        return max(0, self.total - self.used)
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """A node that wants a machine: of the first type that has one, in the first zone that has one."""
+
+    subject: str
+    instance_types: Sequence[str]
+    zones: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A machine of `instance_type` in `zone`."""
+
+    instance_type: str
+    zone: str
+
+
+class Stock:
+    """The pools of one region during one decision. It counts what is taken and given back."""
+
+    def __init__(self, pools: Iterable[Pool]) -> None:
+        self._pools = {(pool.instance_type, pool.zone): pool for pool in pools}
+        self._deltas: dict[tuple[str, str], int] = {}
+
+    def take(self, want: Want) -> Grant | None:
+        """Grant a machine, or None when no type has one left in any of the zones."""
+        for instance_type in want.instance_types:
+            for zone in want.zones:
+                if all(self._free(key) > 0 for key in self._limits(instance_type, zone)):
+                    self._count(instance_type, zone, 1)
+                    return Grant(instance_type, zone)
+        return None
+
+    def give_back(self, grant: Grant) -> None:
+        """The machine is free again."""
+        self._count(grant.instance_type, grant.zone, -1)
+
+    @property
+    def deltas(self) -> dict[tuple[str, str], int]:
+        """The change of `used` by (instance type, zone), without zeros."""
+        return {key: delta for key, delta in self._deltas.items() if delta}
+
+    @property
+    def freed(self) -> list[str]:
+        """The limited types of which a machine came free, sorted."""
+        return sorted({instance_type for (instance_type, _), delta in self._deltas.items() if delta < 0})
+
+    def _limits(self, instance_type: str, zone: str) -> list[tuple[str, str]]:
+        keys = ((instance_type, zone), (instance_type, WHOLE_REGION))
+        return [key for key in keys if key in self._pools]
+
+    def _free(self, key: tuple[str, str]) -> int:
+        pool = self._pools[key]
+        return pool.total - pool.used - self._deltas.get(key, 0)
+
+    def _count(self, instance_type: str, zone: str, amount: int) -> None:
+        for key in self._limits(instance_type, zone):
+            self._deltas[key] = self._deltas.get(key, 0) + amount

@@ -1,0 +1,172 @@
+"""A cluster and its instance groups: what is wanted, what is, and the statuses computed from facts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.core import ids
+from app.core.instance import Instance, Node
+from app.core.times import WorldTime, after
+from app.core.timings import MIN_COUNT_TIMEOUT
+
+CONTROLLER, LOGIN = "Controller", "Login"
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A HyperPod cluster. `spec` is the request's copy of what no rule reads; facts are timestamps.
+
+    `operation` is what the cluster is busy with (`creation`, `update`, `deletion`), None when it is done.
+    """
+
+    account: str
+    region: str
+    cluster_id: str
+    name: str
+    continuous: bool
+    orchestrator: str
+    created_at: WorldTime
+    opens_at: WorldTime
+    opened_at: WorldTime | None = None
+    controller_ready_at: WorldTime | None = None
+    in_service_at: WorldTime | None = None
+    failed_at: WorldTime | None = None
+    failure_message: str | None = None
+    rolling_back_at: WorldTime | None = None
+    delete_requested_at: WorldTime | None = None
+    deletion_begun_at: WorldTime | None = None
+    operation: str | None = "creation"
+    event_seq: int = 0
+    spec: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def arn(self) -> str:
+        return ids.cluster_arn(self.region, self.account, self.cluster_id)
+
+    @property
+    def controller_first(self) -> bool:
+        """HP-4: on Slurm with continuous provisioning the other groups wait for the controller."""
+        return self.continuous and self.orchestrator == "slurm"
+
+    @property
+    def creation_deadline(self) -> WorldTime | None:
+        """HP-8: until then controller and login must be up, or creation fails."""
+        if self.controller_first and self.in_service_at is None:
+            return after(self.created_at, MIN_COUNT_TIMEOUT)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """An instance group. `rows` counts its nodes, `slots` those not told to stop, `current` those that run.
+
+    `min_since` is set while MinCount is waited for; `stable_target` and `stable_min` are what a rollback returns to.
+    """
+
+    name: str
+    position: int
+    instance_types: tuple[str, ...]
+    node_type: str | None
+    target: int
+    minimum: int
+    created_at: WorldTime
+    has_script: bool
+    deep_check: bool
+    zones: tuple[str, ...]
+    own_network: bool
+    in_service_at: WorldTime | None = None
+    min_since: WorldTime | None = None
+    stable_target: int = 0
+    stable_min: int = 0
+    rows: int = 0
+    slots: int = 0
+    current: int = 0
+    next_ordinal: int = 1
+    operation: str | None = "creation"
+    delete_requested_at: WorldTime | None = None
+    deletion_begun_at: WorldTime | None = None
+    spec: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def settled(self) -> bool:
+        """True when what is equals what is wanted."""
+        return self.current == self.slots == self.rows == self.target
+
+    @property
+    def gates_creation(self) -> bool:
+        """HP-8: during creation the cluster's own deadline rules over controller and login groups."""
+        return self.node_type in (CONTROLLER, LOGIN)
+
+    @property
+    def min_deadline(self) -> WorldTime | None:
+        """HP-17: when the wait for MinCount ends in a rollback."""
+        return None if self.min_since is None else after(self.min_since, MIN_COUNT_TIMEOUT)
+
+
+def cluster_status(cluster: Cluster) -> str:
+    """The value of `ClusterStatus`, from facts alone (HP-5, HP-7, HP-9, HP-40)."""
+    if cluster.delete_requested_at is not None:
+        return "Deleting"
+    if cluster.failed_at is not None:
+        return "Failed"
+    if cluster.rolling_back_at is not None:
+        return "RollingBack"
+    if cluster.in_service_at is None:
+        return "Creating"
+    if not cluster.continuous and cluster.operation == "update":
+        return "Updating"
+    return "InService"
+
+
+def group_status(cluster: Cluster, group: Group) -> str:
+    """The value of `InstanceGroupStatus`, from facts alone (HP-15, HP-17, HP-18)."""
+    if group.delete_requested_at is not None or cluster.delete_requested_at is not None:
+        return "Deleting"
+    if group.in_service_at is None:
+        return "Failed" if cluster.failed_at is not None else "Creating"
+    if group.min_since is not None:
+        return "Updating"
+    if not cluster.continuous and cluster.operation == "update" and group.operation is not None:
+        return "Updating"
+    return "InService"
+
+
+def new_node(cluster: Cluster, group: Group, ordinal: int, at: WorldTime, seed: int) -> Instance:
+    """A place in the group that waits for its first launch."""
+    return Instance(
+        group=group.name,
+        ordinal=ordinal,
+        logical_id=ids.logical_id(seed, cluster.cluster_id, group.name, ordinal),
+        instance_type=group.instance_types[0],
+        created_at=at,
+        listed_at=at,
+        status=Node.REQUESTED,
+        since=at,
+        launch_after=at,
+    )
+
+
+_UNHEALTHY, _NOT_READY, _READY = range(3)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What the choice of victims needs to know of a node."""
+
+    logical_id: str
+    status: Node
+    launched_at: WorldTime | None
+
+
+def victims(candidates: list[Candidate], count: int) -> list[str]:
+    """HP-18: the unhealthy first, then those not yet ready, then the most recently provisioned; ties by logical id.
+
+    A node that was never provisioned counts as the most recent, since stopping it loses nothing.
+    """
+
+    def rank(node: Candidate) -> tuple[int, float, str]:
+        health = {Node.FAILED: _UNHEALTHY, Node.RUNNING: _READY}.get(node.status, _NOT_READY)
+        newest_first = float("-inf") if node.launched_at is None else -node.launched_at.timestamp()
+        return health, newest_first, node.logical_id
+
+    return [node.logical_id for node in sorted(candidates, key=rank)[:count]]

@@ -1,0 +1,71 @@
+"""Names and ids in the vendor's forms. All are hashes of (seed, subject), so they are the same in every run."""
+
+from app.core.chance import digest
+
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
+_SEQ_BYTES = 6
+
+
+def cluster_id(seed: int, account: str, region: str, name: str, generation: int) -> str:
+    """Twelve of `[a-z0-9]`; `generation` counts how often the name was used before."""
+    number = int.from_bytes(digest(seed, f"{account}/{region}/{name}/{generation}", "cluster-id", 16))
+    letters = []
+    for _ in range(12):
+        number, place = divmod(number, 36)
+        letters.append(_ALPHABET[place])
+    return "".join(letters)
+
+
+def cluster_arn(region: str, account: str, cluster: str) -> str:
+    """`arn:<partition>:sagemaker:<region>:<account>:cluster/<id>`."""
+    return f"arn:{partition(region)}:sagemaker:{region}:{account}:cluster/{cluster}"
+
+
+def partition(region: str) -> str:
+    """The partition that a region's ARNs name."""
+    if region.startswith("cn-"):
+        return "aws-cn"
+    return "aws-us-gov" if region.startswith("us-gov-") else "aws"
+
+
+def _uuid(raw: bytes) -> str:
+    text = raw.hex()
+    variant = "89ab"[int(text[16], 16) % 4]
+    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{variant}{text[17:20]}-{text[20:32]}"
+
+
+def logical_id(seed: int, cluster: str, group: str, ordinal: int) -> str:
+    """The UUID of a node's place in its group; replacements of the node keep it."""
+    return _uuid(digest(seed, f"{cluster}/{group}/{ordinal}", "logical-id", 16))
+
+
+def instance_id(seed: int, cluster: str, logical: str, attempt: int) -> str:
+    """`i-` and 17 hex digits; each launch attempt has its own."""
+    return "i-" + digest(seed, f"{cluster}/{logical}/{attempt}", "instance-id", 9).hex()[:17]
+
+
+def event_id(seed: int, cluster: str, seq: int) -> str:
+    """A UUID whose last twelve digits hide `seq`, so that an event is found by its id without an index."""
+    head = digest(seed, f"{cluster}/{seq}", "event-id", 10)
+    return _uuid(head + (seq ^ _mask(seed, cluster)).to_bytes(_SEQ_BYTES))
+
+
+def event_seq(seed: int, cluster: str, event: str) -> int | None:
+    """The `seq` that `event_id` was made of, or None for an id that is not of this cluster."""
+    seq = int(event[-12:], 16) ^ _mask(seed, cluster)
+    return seq if event_id(seed, cluster, seq) == event else None
+
+
+def _mask(seed: int, cluster: str) -> int:
+    return int.from_bytes(digest(seed, cluster, "event-mask", _SEQ_BYTES))
+
+
+def network_interface_id(seed: int, instance: str) -> str:
+    """`eni-` and 17 hex digits of an instance's customer network interface."""
+    return "eni-" + digest(seed, instance, "eni", 9).hex()[:17]
+
+
+def private_ip(seed: int, instance: str) -> str:
+    """An address in 10.0.0.0/8 (chosen); two nodes may share one, since nothing routes to it."""
+    raw = digest(seed, instance, "ip", 3)
+    return f"10.{raw[0]}.{raw[1]}.{1 + raw[2] % 254}"

@@ -1,0 +1,196 @@
+"""One node of a cluster: its facts, the table that moves it, and what follows when a stage fires."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from app.core.lifecycle import Delays, Fired, Stage, due, fire, table
+from app.core.times import WorldTime
+from app.core.timings import Timings
+
+
+class Node(StrEnum):
+    """Where a node stands; `vendor_status` gives AWS's word."""
+
+    REQUESTED = "Requested"
+    FAILED = "Failed"
+    LAUNCHING = "Launching"
+    BOOTING = "Booting"
+    CONFIGURING = "Configuring"
+    CHECKING = "Checking"
+    RUNNING = "Running"
+    TERMINATING = "Terminating"
+    GONE = "Gone"
+
+
+_VENDOR = {
+    Node.REQUESTED: "Pending",
+    Node.FAILED: "Failure",
+    Node.LAUNCHING: "Pending",
+    Node.BOOTING: "Pending",
+    Node.CONFIGURING: "Pending",
+    Node.CHECKING: "DeepHealthCheckInProgress",
+    Node.RUNNING: "Running",
+    Node.TERMINATING: "ShuttingDown",
+    Node.GONE: "NotFound",
+}
+
+
+def vendor_status(node: Node) -> str:
+    """The value of `ClusterInstanceStatus`."""
+    return _VENDOR[node]
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A node's place in its group, and the instance that fills it at present.
+
+    A fact is a timestamp. `launch_after` says from when on the next launch may be tried; the marks `boot_after` to
+    `script_hang_at` are set for each attempt when it is granted; `zone` is set while capacity is held.
+    """
+
+    group: str
+    ordinal: int
+    logical_id: str
+    instance_type: str
+    created_at: WorldTime
+    listed_at: WorldTime
+    status: Node
+    since: WorldTime
+    attempt: int = 0
+    failures: int = 0
+    instance_id: str | None = None
+    zone: str | None = None
+    launch_after: WorldTime | None = None
+    launched_at: WorldTime | None = None
+    boot_after: WorldTime | None = None
+    script_at: WorldTime | None = None
+    script_returns_at: WorldTime | None = None
+    deep_check_at: WorldTime | None = None
+    launch_fault_at: WorldTime | None = None
+    unhealthy_at: WorldTime | None = None
+    script_fault_at: WorldTime | None = None
+    script_hang_at: WorldTime | None = None
+    terminate_at: WorldTime | None = None
+    echo_at: WorldTime | None = None
+    waiting_since: WorldTime | None = None
+    message: str | None = None
+    billings: int = 0
+    billed_from: WorldTime | None = None
+    billed_until: WorldTime | None = None
+
+
+_STOPPABLE = (Node.LAUNCHING, Node.BOOTING, Node.CONFIGURING, Node.CHECKING, Node.RUNNING)
+_WITHDRAWABLE = (Node.REQUESTED, Node.FAILED)
+_STOP = ("since", "terminate_at")
+
+STAGES = (
+    *(Stage(f"stop-{source.lower()}", source, Node.TERMINATING, _STOP) for source in _STOPPABLE),
+    *(Stage(f"withdraw-{source.lower()}", source, Node.GONE, _STOP) for source in _WITHDRAWABLE),
+    Stage("failure-recorded", Node.FAILED, Node.FAILED, ("echo_at",), "second", clears=("echo_at",)),
+    Stage("launch-failed", Node.LAUNCHING, Node.FAILED, ("since", "launch_fault_at"), "launch"),
+    Stage("launched", Node.LAUNCHING, Node.BOOTING, delay="launch"),
+    Stage("unhealthy", Node.BOOTING, Node.FAILED, ("since", "boot_after", "unhealthy_at"), "boot"),
+    Stage("booted-to-script", Node.BOOTING, Node.CONFIGURING, ("since", "boot_after", "script_at"), "boot"),
+    Stage("booted-to-check", Node.BOOTING, Node.CHECKING, ("since", "boot_after", "deep_check_at"), "boot"),
+    Stage("booted", Node.BOOTING, Node.RUNNING, ("since", "boot_after"), "boot"),
+    Stage("script-failed", Node.CONFIGURING, Node.FAILED, ("since", "script_fault_at"), "script"),
+    Stage("script-timed-out", Node.CONFIGURING, Node.FAILED, ("since", "script_hang_at"), "script_timeout"),
+    Stage(
+        "configured-to-check",
+        Node.CONFIGURING,
+        Node.CHECKING,
+        ("since", "script_returns_at", "deep_check_at"),
+        "script",
+    ),
+    Stage("configured", Node.CONFIGURING, Node.RUNNING, ("since", "script_returns_at"), "script"),
+    Stage("checked", Node.CHECKING, Node.RUNNING, delay="deep_check"),
+    Stage("terminated", Node.TERMINATING, Node.GONE, delay="shutdown"),
+)
+TABLE = table(STAGES)
+
+LAUNCHABLE = frozenset(_WITHDRAWABLE)
+HOLDING = frozenset((*_STOPPABLE, Node.TERMINATING))
+"""States in which the node holds capacity."""
+_BILLED = frozenset((Node.CONFIGURING, Node.CHECKING, Node.RUNNING))
+
+CAPACITY_MESSAGE = "We currently do not have sufficient capacity to launch new {} instances. Please try again."
+_FAILURES = {
+    "launch-failed": "An internal error occurred while launching the EC2 instance. Please try again.",
+    "unhealthy": "Instance provisioning failed: EFA health checks did not run successfully. Ensure that your VPC and "
+    "security groups are properly configured before attempting to create a new cluster.",
+    "script-failed": "Lifecycle scripts did not run successfully. Ensure the scripts exist in provided S3 path, are "
+    "accessible, and run without errors. Please see CloudWatch logs for lifecycle script execution details.",
+    "script-timed-out": "Lifecycle scripts execution timed out",
+}
+
+
+def next_due(node: Instance, delays: Delays) -> WorldTime | None:
+    """When the node next needs looking at: a stage, or the next launch attempt."""
+    hit = due(node, TABLE, delays)
+    stage_at = hit[0] if hit else None
+    if node.status not in LAUNCHABLE or node.launch_after is None:
+        return stage_at
+    return node.launch_after if stage_at is None else min(stage_at, node.launch_after)
+
+
+def wants_launch(node: Instance, now: WorldTime) -> bool:
+    """True when a launch attempt is due."""
+    return (
+        node.status in LAUNCHABLE
+        and node.terminate_at is None
+        and node.launch_after is not None
+        and node.launch_after <= now
+    )
+
+
+def run(node: Instance, now: WorldTime, timings: Timings, seed: int) -> tuple[Instance, list[tuple[Instance, Fired]]]:
+    """Advance to `now`; give the node, and each fired stage with the node as it was right after that stage."""
+    steps: list[tuple[Instance, Fired]] = []
+    for node, fired in _steps(node, now, timings, seed):
+        steps.append((node, fired))
+    return node, steps
+
+
+def _steps(node: Instance, now: WorldTime, timings: Timings, seed: int) -> Iterator[tuple[Instance, Fired]]:
+    while (hit := due(node, TABLE, timings.delays)) and hit[0] <= now:
+        node, fired = fire(node, *hit)
+        node = _bill(node, fired)
+        if fired.target is Node.FAILED and fired.source is not Node.FAILED:
+            node = failed(node, fired.at, _FAILURES[fired.stage], timings, seed)
+        elif fired.target is Node.RUNNING:
+            node = replace(node, failures=0, message=None)
+        yield node, fired
+
+
+def _bill(node: Instance, fired: Fired) -> Instance:
+    """HP-22: billing runs from the start of the lifecycle script, or else from the end of the boot, to termination."""
+    if fired.target in _BILLED and node.billed_from is None:
+        return replace(node, billings=node.billings + 1, billed_from=fired.at)
+    if fired.target not in _BILLED and node.billed_from is not None:
+        return replace(node, billed_from=None, billed_until=fired.at)
+    return node
+
+
+def failed(node: Instance, at: WorldTime, message: str, timings: Timings, seed: int) -> Instance:
+    """The attempt failed: capacity is given back, the second Error event and the next attempt are appointed."""
+    failures = node.failures + 1
+    wait = timings.retry(failures, seed, node.logical_id)
+    return replace(
+        node,
+        status=Node.FAILED,
+        since=at,
+        failures=failures,
+        zone=None,
+        message=message,
+        echo_at=at,
+        launch_after=WorldTime(at + wait),
+        waiting_since=None,
+    )
+
+
+def refused(node: Instance, at: WorldTime, timings: Timings, seed: int) -> Instance:
+    """There was no capacity: no instance came to be, and the node waits until some appears or its next attempt."""
+    started = replace(node, attempt=node.attempt + 1, instance_id=None, listed_at=node.created_at, launched_at=None)
+    waiting = failed(started, at, CAPACITY_MESSAGE.format(node.instance_type), timings, seed)
+    return replace(waiting, waiting_since=node.waiting_since or at)

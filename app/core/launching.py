@@ -1,0 +1,254 @@
+"""One batch of a cluster's due nodes: stages fire, launches are tried, and what follows is written down."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from app.core import ids
+from app.core.capacity import Grant, Stock, Want
+from app.core.cluster import CONTROLLER, Cluster, Group
+from app.core.cluster_events import Event
+from app.core.faults import Faults, Subject
+from app.core.instance import CAPACITY_MESSAGE, Instance, Node, refused, run, wants_launch
+from app.core.lifecycle import Fired
+from app.core.metering import Interval
+from app.core.times import WorldTime
+from app.core.timings import Timings
+
+DELETED_WHILE_PROVISIONING = "instance provisioning could not be complete because a deletion request was received"
+_NOT_RETRYABLE = ("script-failed", "script-timed-out")
+_PROVISIONING = (Node.LAUNCHING, Node.BOOTING, Node.CONFIGURING)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a batch meets: the world's seed and timings, the stock of machines, and the faults that lie in wait."""
+
+    seed: int
+    timings: Timings
+    stock: Stock
+    faults: Faults
+
+
+@dataclass(slots=True)
+class Batch:
+    """What came of a batch. `failure` is the first one that creation or an update may founder on."""
+
+    cluster: Cluster
+    groups: Mapping[str, Group]
+    around: Surroundings
+    changed: list[Instance] = field(default_factory=list)
+    gone: list[Instance] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    opened: list[Interval] = field(default_factory=list)
+    closed: list[Interval] = field(default_factory=list)
+    current: dict[str, int] = field(default_factory=dict)
+    failure: str | None = None
+    controller_failure: str | None = None
+
+    def tell(self, kind: str, at: WorldTime, node: Instance, **params: object) -> None:
+        self.events.append(Event(kind, at, node.group, node.instance_id, node.logical_id, params))
+
+    def count(self, group: str, amount: int) -> None:
+        self.current[group] = self.current.get(group, 0) + amount
+
+
+def work(
+    cluster: Cluster,
+    groups: Mapping[str, Group],
+    nodes: Iterable[Instance],
+    at: WorldTime,
+    now: WorldTime,
+    around: Surroundings,
+) -> Batch:
+    """Handle the nodes that are due at `at`. Stages are stamped with `at`; grants of capacity with `now`."""
+    batch = Batch(cluster, groups, around)
+    waiting: list[Instance] = []
+    for node in nodes:
+        moved = _run(batch, node, at)
+        if not wants_launch(moved, at):
+            _keep(batch, moved)
+        elif _launches_stopped(cluster):
+            _keep(batch, replace(moved, launch_after=None))
+        else:
+            waiting.append(moved)
+    waiting.sort(key=lambda node: (node.launch_after, groups[node.group].position, node.ordinal))
+    for node in waiting:
+        _keep(batch, _run(batch, _launch(batch, node, now), now))
+    return batch
+
+
+def _launches_stopped(cluster: Cluster) -> bool:
+    return cluster.failed_at is not None or cluster.delete_requested_at is not None
+
+
+def _keep(batch: Batch, node: Instance) -> None:
+    (batch.gone if node.status is Node.GONE else batch.changed).append(node)
+
+
+def _run(batch: Batch, before: Instance, at: WorldTime) -> Instance:
+    """Fire what is due and write down what follows."""
+    node = before
+    after, steps = run(before, at, batch.around.timings, batch.around.seed)
+    for moved, fired in steps:
+        _account(batch, node, moved, fired)
+        _narrate(batch, node, moved, fired)
+        node = moved
+    return after
+
+
+def _account(batch: Batch, before: Instance, node: Instance, fired: Fired) -> None:
+    """Capacity, counts, bills and failures."""
+    if before.zone is not None and (node.zone is None or node.status is Node.GONE):
+        batch.around.stock.give_back(Grant(before.instance_type, before.zone))
+    if fired.target is Node.RUNNING:
+        batch.count(node.group, 1)
+    elif fired.source is Node.RUNNING:
+        batch.count(node.group, -1)
+    if node.billed_from is not None and before.billed_from is None:
+        batch.opened.append(_interval(node, node.billed_from, None, before.billed_until))
+    if before.billed_from is not None and node.billed_from is None:
+        batch.closed.append(_interval(node, before.billed_from, node.billed_until, None))
+    if fired.target is Node.FAILED and fired.source is not Node.FAILED:
+        _note_failure(batch, node, fired.stage in _NOT_RETRYABLE)
+
+
+def _interval(node: Instance, start: WorldTime, end: WorldTime | None, previous: WorldTime | None) -> Interval:
+    return Interval(
+        node.logical_id,
+        node.billings,
+        node.instance_id or "",
+        node.group,
+        node.instance_type,
+        start,
+        end,
+        previous,
+    )
+
+
+def _note_failure(batch: Batch, node: Instance, final: bool) -> None:
+    """HP-9: capacity and lifecycle scripts are no passing troubles for a controller; HP-40: any failure is final."""
+    batch.failure = batch.failure or node.message
+    if final and batch.groups[node.group].node_type == CONTROLLER:
+        batch.controller_failure = batch.controller_failure or node.message
+
+
+def _narrate(batch: Batch, before: Instance, node: Instance, fired: Fired) -> None:
+    """The events of one fired stage."""
+    at = fired.at
+    if fired.source is Node.BOOTING and fired.target not in (Node.FAILED, Node.TERMINATING):
+        batch.tell("provisioned", at, node)
+    if fired.target is Node.CONFIGURING:
+        batch.tell("script-started", at, node)
+    elif fired.target is Node.TERMINATING:
+        if fired.source in _PROVISIONING:
+            batch.tell("creation-failed", at, node, failure=DELETED_WHILE_PROVISIONING)
+        batch.tell("terminating", at, node)
+    elif fired.target is Node.GONE:
+        _narrate_end(batch, before, node, at)
+    elif fired.target is Node.FAILED:
+        _narrate_failure(batch, before, node, fired)
+    if fired.source is Node.CONFIGURING and fired.target in (Node.RUNNING, Node.CHECKING):
+        batch.tell("script-succeeded", at, node)
+    if fired.target is Node.RUNNING:
+        batch.tell("instance-completed", at, node, operation="creation")
+
+
+def _narrate_end(batch: Batch, before: Instance, node: Instance, at: WorldTime) -> None:
+    if before.status is Node.TERMINATING:
+        if batch.groups[node.group].own_network:
+            batch.tell("eni-deleted", at, node)
+        batch.tell("instance-completed", at, node, operation="deletion")
+    elif before.attempt:
+        failure = before.message if before.echo_at is not None else DELETED_WHILE_PROVISIONING
+        batch.tell("creation-failed", at, node, failure=failure)
+
+
+def _narrate_failure(batch: Batch, before: Instance, node: Instance, fired: Fired) -> None:
+    if fired.stage == "failure-recorded":
+        batch.tell("creation-failed", fired.at, node, failure=node.message)
+        if node.instance_id is not None and batch.groups[node.group].own_network:
+            batch.tell("unused-eni-deleted", fired.at, node)
+    elif fired.source is Node.CONFIGURING:
+        batch.tell("script-failed", fired.at, node, failure=node.message)
+    else:
+        batch.tell("provision-failed", fired.at, node, failure=node.message)
+
+
+def _launch(batch: Batch, node: Instance, now: WorldTime) -> Instance:
+    """Try once: with a grant the node is on its way, without one it waits."""
+    group = batch.groups[node.group]
+    subject = _subject(batch.cluster, node)
+    if node.attempt == 0:
+        batch.tell("instance-started", now, node, operation="creation")
+    if node.echo_at is not None:  # woken within the second, so the pair's second event comes now (HP-27)
+        batch.tell("creation-failed", now, node, failure=node.message)
+    grant = None
+    if not batch.around.faults.strike("launch-capacity", subject, now):
+        grant = batch.around.stock.take(Want(node.logical_id, group.instance_types, _turn(group.zones, node.ordinal)))
+    if grant is None:
+        waiting = refused(node, now, batch.around.timings, batch.around.seed)
+        _note_failure(batch, waiting, final=True)
+        batch.tell("provision-failed", now, waiting, failure=CAPACITY_MESSAGE.format(node.instance_type))
+        return waiting
+    launched = _granted(batch, group, node, grant, subject, now)
+    batch.tell("no-reservation", now, launched)
+    if group.own_network:
+        batch.tell("eni-created", now, launched)
+    return launched
+
+
+def _granted(batch: Batch, group: Group, node: Instance, grant: Grant, subject: Subject, now: WorldTime) -> Instance:
+    faults, seed = batch.around.faults, batch.around.seed
+    attempt = node.attempt + 1
+
+    def struck(effect: str) -> WorldTime | None:
+        return now if faults.strike(effect, subject, now) else None
+
+    slow = faults.strike("boot-slow", subject, now)
+    hang = struck("script-hang") if group.has_script else None
+    extra = timedelta(0)
+    if slow:
+        extra = batch.around.timings.delays["slow_boot"] if slow.seconds is None else timedelta(seconds=slow.seconds)
+    return replace(
+        node,
+        status=Node.LAUNCHING,
+        since=now,
+        attempt=attempt,
+        instance_type=grant.instance_type,
+        instance_id=ids.instance_id(seed, batch.cluster.cluster_id, node.logical_id, attempt),
+        zone=grant.zone,
+        launch_after=None,
+        launched_at=now,
+        listed_at=now,
+        boot_after=WorldTime(now + batch.around.timings.delays["launch"] + extra),
+        script_at=now if group.has_script else None,
+        script_returns_at=now if group.has_script and hang is None else None,
+        deep_check_at=now if group.deep_check else None,
+        launch_fault_at=struck("launch-transient"),
+        unhealthy_at=struck("launch-unhealthy"),
+        script_fault_at=struck("script-failed") if group.has_script else None,
+        script_hang_at=hang,
+        echo_at=None,
+        waiting_since=None,
+        message=None,
+    )
+
+
+def _turn(zones: Sequence[str], ordinal: int) -> Sequence[str]:
+    """The zones in order, beginning at another one for each node, so that a group spreads."""
+    start = (ordinal - 1) % len(zones)
+    return (*zones[start:], *zones[:start])
+
+
+def _subject(cluster: Cluster, node: Instance) -> Subject:
+    return Subject(
+        cluster.account,
+        cluster.region,
+        cluster.name,
+        cluster.cluster_id,
+        node.group,
+        node.instance_type,
+        node.logical_id,
+        node.attempt + 1,
+    )

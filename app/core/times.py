@@ -1,0 +1,35 @@
+"""The world's time: what a user sees and pays for. UTC, to the millisecond."""
+
+from datetime import UTC, datetime, timedelta
+from typing import NewType
+
+WorldTime = NewType("WorldTime", datetime)
+"""An instant of a world. A `WallTime` (see `app.clock`) is another type, so that the two cannot be mixed."""
+
+EPOCH = WorldTime(datetime(1970, 1, 1, tzinfo=UTC))
+MILLISECOND = timedelta(milliseconds=1)
+
+
+def after(instant: WorldTime, delay: timedelta) -> WorldTime:
+    """The instant `delay` later."""
+    return WorldTime(instant + delay)
+
+
+def millis(start: WorldTime, end: WorldTime) -> int:
+    """Whole milliseconds from `start` to `end`."""
+    return (end - start) // MILLISECOND
+
+
+def to_millis(instant: WorldTime) -> int:
+    """Milliseconds since 1970."""
+    return millis(EPOCH, instant)
+
+
+def from_millis(value: int) -> WorldTime:
+    """The instant `value` milliseconds after 1970."""
+    return after(EPOCH, timedelta(milliseconds=value))
+
+
+def to_iso(instant: WorldTime) -> str:
+    """ISO 8601 with milliseconds and `Z`, as `2026-01-02T03:04:05.678Z`."""
+    return instant.strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant.microsecond // 1000:03d}Z"

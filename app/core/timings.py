@@ -1,0 +1,63 @@
+"""How long each stage takes, by profile (CT-16). The contracts' own timers are not here: they are the same in all.
+
+Durations are whole seconds, so that what is due at one instant is one batch. `realistic` follows public reports of
+people who ran the service; `fast` is for watching; `instant` leaves no gap between asking and having.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from app.core.chance import below
+
+MIN_COUNT_TIMEOUT = timedelta(hours=3)
+"""HP-17 and HP-8: virtual time in every profile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """The durations of one profile; `retries` are the waits before the next launch attempt, the last one repeats."""
+
+    delays: Mapping[str, timedelta]
+    retries: tuple[int, ...]
+    jitter: int
+    """The most seconds that the seed adds to a wait, per hundred of the wait."""
+
+    def retry(self, failures: int, seed: int, subject: str) -> timedelta:
+        """The wait after `failures` attempts in a row that failed (HP-6)."""
+        base = self.retries[min(failures, len(self.retries)) - 1]
+        spread = base * self.jitter // 100
+        return timedelta(seconds=base + below(seed, f"{subject}/{failures}", "retry-jitter", spread + 1))
+
+
+def _delays(**seconds: int) -> dict[str, timedelta]:
+    fixed = {"none": 0, "second": 1}
+    return {name: timedelta(seconds=value) for name, value in (fixed | seconds).items()}
+
+
+PROFILES: Mapping[str, Timings] = {
+    "instant": Timings(
+        _delays(setup=0, launch=0, boot=0, script=0, script_timeout=1, deep_check=0, shutdown=0, slow_boot=60),
+        (1, 2, 4, 8, 60),
+        0,
+    ),
+    "fast": Timings(
+        _delays(setup=1, launch=1, boot=2, script=2, script_timeout=60, deep_check=3, shutdown=2, slow_boot=60),
+        (1, 2, 4, 8, 60),
+        0,
+    ),
+    "realistic": Timings(
+        _delays(
+            setup=60,
+            launch=120,
+            boot=240,
+            script=300,
+            script_timeout=3600,
+            deep_check=3600,
+            shutdown=900,
+            slow_boot=900,
+        ),
+        (60, 120, 240, 480, 900),
+        10,
+    ),
+}
