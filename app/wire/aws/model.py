@@ -103,8 +103,6 @@ def _newest(service: str) -> dict[str, Any]:
     folder = Path(botocore.__file__).parent / "data" / service
     newest = max(path for path in folder.iterdir() if path.is_dir())
     packed = newest / "service-2.json.gz"
-    text = (
-        gzip.decompress(packed.read_bytes()) if packed.exists() else (newest / "service-2.json").read_bytes()
-    )
+    text = gzip.decompress(packed.read_bytes()) if packed.exists() else (newest / "service-2.json").read_bytes()
     raw: dict[str, Any] = orjson.loads(text)
     return raw

@@ -68,9 +68,7 @@ def _map(shape: Shape, made: dict[str, Writer | None]) -> Writer:
     writer = compile_writer(shape.value, made)
 
     def write(value: dict[str, Any]) -> dict[str, Any]:
-        return {
-            key: item if writer is None else writer(item) for key, item in value.items() if item is not None
-        }
+        return {key: item if writer is None else writer(item) for key, item in value.items() if item is not None}
 
     return write
 

@@ -48,9 +48,7 @@ class Problems:
 
     def is_mistyped(self, value: Any, path: str, shape: Shape) -> None:
         """`value` at `path` is of a JSON type that the shape cannot be read from."""
-        self.mistyped.append(
-            f"{mistyping(value, shape.kind)} at '{path}'" if path else mistyping(value, shape.kind)
-        )
+        self.mistyped.append(f"{mistyping(value, shape.kind)} at '{path}'" if path else mistyping(value, shape.kind))
 
 
 def mistyping(value: Any, kind: str) -> str:

@@ -52,9 +52,7 @@ def compile_reader(shape: Shape, made: dict[str, Reader] | None = None) -> Reade
 
 
 def _structure(shape: Shape, made: dict[str, Reader]) -> Reader:
-    members = {
-        name: (compile_reader(member, made), said.lower_camel(name)) for name, member in shape.members.items()
-    }
+    members = {name: (compile_reader(member, made), said.lower_camel(name)) for name, member in shape.members.items()}
     required = tuple((name, said.lower_camel(name)) for name in shape.required)
     union = said.exactly_one_of(members) if shape.is_union else None
 

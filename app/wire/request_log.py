@@ -1,0 +1,73 @@
+"""The last requests of this process, for people, and their counts, for Prometheus (CT-7). Holds no body, no key."""
+
+from collections import deque
+from dataclasses import dataclass
+
+import structlog
+from prometheus_client import CollectorRegistry, Counter, Histogram
+
+from app.core.scope import Scope
+
+SIZE = 500
+_LONGEST = 200
+_OTHER = "other"
+
+log = structlog.get_logger("windtunnel.request")
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRecord:
+    """One answered request. `code` is the error's code or None; `ignored` are members that nobody knows."""
+
+    request_id: str
+    api: str
+    operation: str
+    scope: Scope
+    status: int
+    code: str | None
+    duration_ms: float
+    ignored: tuple[str, ...] = ()
+
+
+class RequestLog:
+    """A ring of the newest records, and counters. Called once for each request, on the event loop."""
+
+    def __init__(self, registry: CollectorRegistry, size: int = SIZE) -> None:
+        self._ring: deque[RequestRecord] = deque(maxlen=size)
+        names = ("api", "operation", "code")
+        self._count = Counter("windtunnel_requests", "Requests answered.", names, registry=registry)
+        self._time = Histogram(
+            "windtunnel_request_seconds", "Wall time of requests.", ("api", "operation"), registry=registry
+        )
+
+    def __call__(self, record: RequestRecord) -> None:
+        """Keep and count `record`. Its operation must be a name of ours or empty: labels live for ever."""
+        self._ring.append(record)
+        operation = record.operation or _OTHER
+        self._count.labels(record.api, operation, record.code or "ok").inc()
+        self._time.labels(record.api, operation).observe(record.duration_ms / 1000)
+        log.debug(
+            "request",
+            request_id=record.request_id,
+            api=record.api,
+            operation=operation,
+            world=record.scope.world,
+            account=record.scope.account,
+            region=record.scope.region,
+            status=record.status,
+            code=record.code,
+            duration_ms=round(record.duration_ms, 3),
+            ignored=[one_line(member) for member in record.ignored],
+        )
+
+    def newest(self, count: int = SIZE) -> list[RequestRecord]:
+        """The newest `count` records, newest first."""
+        records = list(self._ring)[-count:]
+        records.reverse()
+        return records
+
+
+def one_line(text: str) -> str:
+    """`text` with everything but printable ASCII escaped, bounded: safe in a log line and in a header (RL-20)."""
+    shown = text[:_LONGEST].encode("unicode_escape").decode("ascii")
+    return shown if len(text) <= _LONGEST else shown + "..."
