@@ -1,0 +1,87 @@
+"""Which surface a request is for, and how each says no. For refusals that happen before any surface is reached."""
+
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import orjson
+
+from app.wire.aws.errors import AwsError, refusal
+from app.wire.aws.protocol import new_request_id, respond
+
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+
+class Surface(Enum):
+    """What is served on the one port."""
+
+    AWS = "aws"
+    GOOGLE = "google"
+    CONTROL = "control"
+    CONSOLE = "console"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """No, and why."""
+
+    status: int
+    code: str
+    message: str
+
+
+_PREFIXES = (
+    ("/_windtunnel", Surface.CONTROL),
+    ("/console", Surface.CONSOLE),
+    ("/v1", Surface.GOOGLE),
+    ("/v1beta1", Surface.GOOGLE),
+    ("/v2", Surface.GOOGLE),
+    ("/ui", Surface.GOOGLE),
+    ("/storage", Surface.GOOGLE),
+    ("/upload", Surface.GOOGLE),
+)
+_AWS_CODES = {
+    401: "MissingAuthenticationTokenException",
+    403: "AccessDeniedException",
+    413: "RequestEntityTooLargeException",
+}
+_GOOGLE_STATUSES = {401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 421: "PERMISSION_DENIED"}
+
+
+def surface_of(scope: Mapping[str, Any], *, has_target: bool) -> Surface:
+    """The surface of a request by its path inside the world; AWS clients may use any path of no other's."""
+    path = scope["path"].removeprefix(scope.get("root_path", ""))
+    for prefix, surface in _PREFIXES:
+        if path == prefix or path.startswith(prefix + "/"):
+            return surface
+    return Surface.AWS if has_target or path in ("", "/") else Surface.CONTROL
+
+
+async def refuse(send: Send, surface: Surface, no: Refusal, *, closes: bool) -> None:
+    """Answer `no` in the surface's dialect, with a request id. `closes`: end the connection, body unread."""
+    request_id = new_request_id()
+    close = ((b"connection", b"close"),) if closes else ()
+    if surface is Surface.AWS:
+        error = AwsError(_AWS_CODES.get(no.status, no.code), no.message, no.status)
+        return await respond(send, refusal(error, *close), request_id)
+    body = orjson.dumps(_google(no) if surface is Surface.GOOGLE else _ours(no))
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"x-request-id", request_id.encode()),
+        *close,
+    ]
+    if no.status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": no.status, "headers": headers})
+    return await send({"type": "http.response.body", "body": body})
+
+
+def _google(no: Refusal) -> dict[str, Any]:
+    status = _GOOGLE_STATUSES.get(no.status, "INVALID_ARGUMENT")
+    return {"error": {"code": no.status, "message": no.message, "status": status}}
+
+
+def _ours(no: Refusal) -> dict[str, Any]:
+    return {"error": {"code": no.code, "message": no.message}}
