@@ -72,6 +72,7 @@ class Settings(BaseModel):
     log_format: Literal["auto", "human", "json"] = "auto"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     supervised: bool = Field(False, description="set by `windtunnel up` for its children")
+    listen_fd: int | None = Field(None, ge=3, description="set by `windtunnel up` for its API")
 
     @field_validator("start")
     @classmethod
@@ -96,9 +97,10 @@ class Settings(BaseModel):
                 f"host {self.host} is reachable from other machines, so the control API needs a token: "
                 f"set {PREFIX}CONTROL_TOKEN, or use --host 127.0.0.1"
             )
-        if self.ephemeral and (self.database_url or self.data):
-            other = "database_url" if self.database_url else "data"
-            raise ValueError(f"ephemeral and {other} exclude each other: drop one of the two")
+        places = {"ephemeral": self.ephemeral, "data": self.data, "database_url": self.database_url}
+        chosen = [name for name, value in places.items() if value]
+        if len(chosen) > 1 and not self.supervised:
+            raise ValueError(f"{' and '.join(chosen)} exclude each other: keep one of them")
         if self.auth == "verify" and not self.access_keys:
             raise ValueError(f"auth verify needs keys to verify against: set {PREFIX}ACCESS_KEYS=AKID:SECRET")
         return self
@@ -118,6 +120,10 @@ class Settings(BaseModel):
         unspecified = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
         host = unspecified.get(self.host, self.host)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
+
+    def environment_names(self) -> list[str]:
+        """The variables of `environment`, without their values: safe to show."""
+        return sorted(self.environment())
 
     def environment(self) -> dict[str, str]:
         """The `WINDTUNNEL_*` variables that give a child process these settings."""

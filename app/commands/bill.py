@@ -1,0 +1,74 @@
+"""`windtunnel bill`: what ran, from when to when, and what it cost (CT-6)."""
+
+import csv
+import sys
+from typing import Annotated, Any, Literal
+
+import typer
+
+from app.commands import options as o
+from app.commands.client import call
+from app.commands.output import dollars, show, table
+
+COLUMNS = ("cluster_name", "group", "instance_id", "instance_type", "began", "ended", "seconds")
+PRICES = ("usd_per_hour", "usd", "price_evidence")
+By = Literal["instance", "group", "type", "account", "cluster"]
+
+
+def bill(
+    cluster: Annotated[str | None, typer.Option("--cluster", metavar="NAME|ARN")] = None,
+    by: Annotated[By | None, typer.Option("--by", help="What a line is about.")] = None,
+    start: Annotated[str | None, typer.Option("--from", metavar="INSTANT")] = None,
+    end: Annotated[str | None, typer.Option("--to", metavar="INSTANT")] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="One line as one row, amounts in micro-dollars.")] = False,
+    intervals: Annotated[bool, typer.Option("--intervals", help="Open each line into its intervals.")] = False,
+    world: o.World = None,
+    endpoint: o.Endpoint = None,
+    as_json: o.Json = False,
+) -> None:
+    """The bill so far. Billing begins with the lifecycle script and ends when termination begins."""
+    params: dict[str, Any] = {"cluster": cluster, "by": by, "from": start, "to": end}
+    params["intervals"] = "true" if intervals else None
+    answer = call("GET", "bills", world=world, endpoint=endpoint, params=params)
+    if as_json:
+        show(answer, as_json=True)
+    elif as_csv:
+        _write_csv(answer["lines"])
+    else:
+        _print(answer)
+
+
+def _print(answer: dict[str, Any]) -> None:
+    lines = answer["lines"]
+    rows = [_row(line) for line in lines]
+    columns = [name for name in (*COLUMNS, *PRICES) if any(row.get(name) is not None for row in rows)]
+    table(rows, columns, empty="nothing has been billed")
+    for line in lines:
+        if line.get("intervals"):
+            table([_row(each) for each in line["intervals"]], title=_about(line))
+    print(f"total {dollars(answer['total_micro_usd'])} {answer['currency']} as of {answer['as_of']}")
+
+
+def _row(line: dict[str, Any]) -> dict[str, Any]:
+    """The line with dollars for micro-dollars; no end yet shows as `running`."""
+    row = {name: value for name, value in line.items() if name not in ("intervals", "micro_usd")}
+    rate, length = row.pop("micro_usd_per_hour", None), row.pop("milliseconds", None)
+    if row.get("started"):
+        row["began"] = row.pop("started")
+        row["ended"] = row.get("ended") or "running"
+    row["seconds"] = None if length is None else f"{length / 1000:g}" if length % 1000 else str(length // 1000)
+    row["usd_per_hour"] = None if rate is None else dollars(rate)
+    row["usd"] = dollars(line["micro_usd"])
+    return row
+
+
+def _about(line: dict[str, Any]) -> str:
+    names = (line.get(name) for name in ("cluster_name", "group", "instance_id"))
+    return "intervals of " + " ".join(name for name in names if name)
+
+
+def _write_csv(lines: list[dict[str, Any]]) -> None:
+    names = [name for name in dict.fromkeys(key for line in lines for key in line) if name != "intervals"]
+    writer = csv.DictWriter(sys.stdout, names, extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(lines)

@@ -1,0 +1,37 @@
+"""`windtunnel capacity`: how many machines there are (CT-4)."""
+
+from typing import Annotated
+
+import typer
+
+from app.commands import options as o
+from app.commands.client import call
+from app.commands.output import show
+
+app = typer.Typer(help="How many machines of a type exist.", no_args_is_help=True)
+
+
+@app.command("set")
+def set_total(
+    instance_type: Annotated[str, typer.Argument(metavar="TYPE", help="ml.p5.48xlarge")],
+    total: Annotated[str, typer.Argument(metavar="N", help="How many in all, or `unlimited`.")],
+    region: Annotated[str | None, typer.Option("--region")] = None,
+    zone: Annotated[str | None, typer.Option("--zone")] = None,
+    at: Annotated[str | None, typer.Option("--at", metavar="INSTANT", help="From then on.")] = None,
+    world: o.World = None,
+    endpoint: o.Endpoint = None,
+    as_json: o.Json = False,
+) -> None:
+    """Set the total; lowering it below what is used takes nothing away from anyone."""
+    if total != "unlimited" and not total.isdecimal():
+        raise typer.BadParameter(f"N is a whole number or `unlimited`, not {total!r}")
+    body = {"instance_type": instance_type, "region": region, "zone": zone, "at": at}
+    number = None if total == "unlimited" else int(total)
+    answer = call("POST", "capacity", world=world, endpoint=endpoint, body=body, nullable={"total": number})
+    show(answer, as_json=as_json)
+
+
+@app.command("show")
+def show_pools(world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
+    """Totals, what is used and free, and changes to come."""
+    show(call("GET", "capacity", world=world, endpoint=endpoint), as_json=as_json)

@@ -1,0 +1,21 @@
+"""Durations as people write them."""
+
+import re
+from decimal import Decimal
+
+import typer
+
+SECONDS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
+WHOLE = re.compile(r"(?:\d+(?:\.\d+)?[wdhms])+")
+PART = re.compile(r"(\d+(?:\.\d+)?)([wdhms])")
+
+
+def seconds(text: str) -> int | float:
+    """`90s`, `3h`, `2d`, `1h30m`, `1.5h`, or plain seconds; raises typer.BadParameter for anything else."""
+    written = text.strip().lower()
+    if re.fullmatch(r"\d+(\.\d+)?", written):
+        written += "s"
+    if not WHOLE.fullmatch(written):
+        raise typer.BadParameter(f"{text!r} is not a duration: write it as 90s, 3h, 2d or 1h30m")
+    total = sum(Decimal(number) * SECONDS[unit] for number, unit in PART.findall(written))
+    return int(total) if total == int(total) else float(total)

@@ -1,0 +1,83 @@
+"""`windtunnel fault`: rules by which things go wrong (CT-3)."""
+
+from typing import Annotated, Any
+
+import typer
+
+from app.commands import options as o
+from app.commands.client import call, segment
+from app.commands.durations import seconds as duration
+from app.commands.output import show
+
+app = typer.Typer(help="Rules by which things go wrong.", no_args_is_help=True)
+Text = str | None
+
+
+@app.command()
+def add(
+    effect: Annotated[
+        str,
+        typer.Argument(
+            metavar="EFFECT",
+            help="launch-capacity, launch-transient, launch-unhealthy, script-failed, script-hang, boot-slow",
+        ),
+    ],
+    code: Annotated[Text, typer.Option("--code", help="The error's code or the script's exit code.")] = None,
+    operation: Annotated[Text, typer.Option("--operation")] = None,
+    cluster: Annotated[Text, typer.Option("--cluster", help="Name or ARN.")] = None,
+    group: Annotated[Text, typer.Option("--group", help="Instance group.")] = None,
+    instance_type: Annotated[Text, typer.Option("--type", help="Instance type.")] = None,
+    node: Annotated[Text, typer.Option("--node", help="Instance id or logical id.")] = None,
+    times: Annotated[int | None, typer.Option("--times", min=1, help="At most so often.")] = None,
+    probability: Annotated[float | None, typer.Option("--probability", min=0, max=1)] = None,
+    every: Annotated[int | None, typer.Option("--every", min=1, help="Every n-th match.")] = None,
+    after: Annotated[Text, typer.Option("--after", metavar="INSTANT", help="Not before then.")] = None,
+    before: Annotated[Text, typer.Option("--before", metavar="INSTANT", help="Not from then on.")] = None,
+    seconds: Annotated[Text, typer.Option("--seconds", metavar="DURATION", help="How slow; 90 or 5m.")] = None,
+    world: o.World = None,
+    endpoint: o.Endpoint = None,
+    as_json: o.Json = False,
+) -> None:
+    """Add a rule: EFFECT happens to what matches all that is given."""
+    body: dict[str, Any] = {
+        **{"effect": effect, "code": code, "operation": operation, "cluster": cluster, "group": group},
+        **{"instance_type": instance_type, "node": node, "times": times, "probability": probability},
+        **{"every": every, "after": after, "before": before},
+        "seconds": duration(seconds) if seconds is not None else None,
+    }
+    show(call("POST", "faults", world=world, endpoint=endpoint, body=body), as_json=as_json)
+
+
+@app.command("list")
+def list_rules(world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
+    """The rules, and how often each has hit."""
+    show(call("GET", "faults", world=world, endpoint=endpoint), as_json=as_json)
+
+
+@app.command()
+def rm(
+    rule: Annotated[str, typer.Argument(metavar="ID")],
+    world: o.World = None,
+    endpoint: o.Endpoint = None,
+    as_json: o.Json = False,
+) -> None:
+    """Remove one rule."""
+    show(call("DELETE", f"faults/{segment(rule)}", world=world, endpoint=endpoint), as_json=as_json)
+
+
+@app.command()
+def clear(world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
+    """Remove every rule of the world."""
+    show(call("DELETE", "faults", world=world, endpoint=endpoint), as_json=as_json)
+
+
+@app.command()
+def hits(
+    rule: Annotated[str | None, typer.Argument(metavar="[ID]")] = None,
+    world: o.World = None,
+    endpoint: o.Endpoint = None,
+    as_json: o.Json = False,
+) -> None:
+    """What the rules have hit, of one rule or of all."""
+    answer = call("GET", "faults/hits", world=world, endpoint=endpoint, params={"id": rule})
+    show(answer, as_json=as_json)

@@ -1,0 +1,36 @@
+"""The options that many verbs share."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+World = Annotated[str | None, typer.Option("--world", metavar="NAME", help="The world; main if not given.")]
+Endpoint = Annotated[
+    str | None,
+    typer.Option(
+        "--endpoint", metavar="URL", help="The service; else WINDTUNNEL_ENDPOINT, else http://127.0.0.1:4600."
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
+
+Config = Annotated[Path | None, typer.Option("--config", help="TOML file of settings (WINDTUNNEL_CONFIG).")]
+Host = Annotated[str | None, typer.Option("--host", help="Address to listen on (127.0.0.1).")]
+Port = Annotated[int | None, typer.Option("--port", help="Port to listen on (4600); 0 takes a free one.")]
+Data = Annotated[Path | None, typer.Option("--data", metavar="DIR", help="Where the embedded database is.")]
+Ephemeral = Annotated[bool | None, typer.Option("--ephemeral", help="A new database that is removed at the end.")]
+Profile = Annotated[
+    Literal["instant", "fast", "realistic"] | None, typer.Option("--profile", help="How long stages take (fast).")
+]
+Rate = Annotated[float | None, typer.Option("--rate", help="Virtual seconds in a second of the wall (1).")]
+Frozen = Annotated[bool | None, typer.Option("--frozen", help="The clock moves only when it is advanced.")]
+Start = Annotated[str | None, typer.Option("--start", metavar="INSTANT", help="Where the world's time begins (now).")]
+Seed = Annotated[int | None, typer.Option("--seed", help="What chance is drawn from (1).")]
+SeedFile = Annotated[
+    Path | None, typer.Option("--seed-file", help="Clusters, capacity, prices, faults and clock to begin with.")
+]
+Auth = Annotated[
+    Literal["off", "verify"] | None, typer.Option("--auth", help="Whether AWS signatures are checked (off).")
+]
+LogFormat = Annotated[Literal["auto", "human", "json"] | None, typer.Option("--log-format")]
+LogLevel = Annotated[Literal["debug", "info", "warning", "error"] | None, typer.Option("--log-level")]

@@ -1,0 +1,95 @@
+"""`windtunnel world`: universes side by side (CT-0, CT-2), and `reset`."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from app.commands import options as o
+from app.commands.client import call, segment
+from app.commands.output import as_json_text, show
+
+app = typer.Typer(help="Worlds: each with its own clock, capacity, faults, prices and history.", no_args_is_help=True)
+Name = Annotated[str, typer.Argument(metavar="NAME")]
+LONG = 300.0  # wall seconds: copying a large world takes its time
+
+
+@app.command("list")
+def list_worlds(endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
+    """Every world."""
+    show(call("GET", "worlds", endpoint=endpoint), as_json=as_json)
+
+
+@app.command()
+def create(
+    name: Name,
+    seed: Annotated[int | None, typer.Option("--seed", min=0)] = None,
+    profile: Annotated[Literal["instant", "fast", "realistic"] | None, typer.Option("--profile")] = None,
+    frozen: Annotated[bool | None, typer.Option("--frozen", help="Its clock moves only by advance.")] = None,
+    rate: Annotated[float | None, typer.Option("--rate")] = None,
+    start: Annotated[str | None, typer.Option("--start", metavar="INSTANT")] = None,
+    endpoint: o.Endpoint = None,
+    as_json: o.Json = False,
+) -> None:
+    """Make an empty world."""
+    body: dict[str, Any] = {"name": name, "seed": seed, "profile": profile, "frozen": frozen}
+    body |= {"rate": rate, "start": start}
+    show(call("POST", "worlds", endpoint=endpoint, body=body), as_json=as_json)
+
+
+@app.command()
+def fork(
+    name: Name,
+    source: Annotated[str, typer.Option("--from", metavar="WORLD", help="What to copy.")] = "main",
+    endpoint: o.Endpoint = None,
+    as_json: o.Json = False,
+) -> None:
+    """Make a world that begins as a copy of another."""
+    body = {"name": name, "fork_of": source}
+    show(call("POST", "worlds", endpoint=endpoint, body=body, timeout=LONG), as_json=as_json)
+
+
+@app.command()
+def drop(name: Name, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
+    """Remove a world and all that is in it."""
+    show(call("DELETE", f"worlds/{segment(name)}", endpoint=endpoint, timeout=LONG), as_json=as_json)
+
+
+@app.command()
+def compare(
+    name: Name,
+    other: Annotated[str, typer.Argument(metavar="OTHER")],
+    endpoint: o.Endpoint = None,
+    as_json: o.Json = False,
+) -> None:
+    """How two worlds differ."""
+    path = f"worlds/{segment(name)}/compare/{segment(other)}"
+    show(call("GET", path, endpoint=endpoint, timeout=LONG), as_json=as_json)
+
+
+@app.command()
+def export(name: Name, endpoint: o.Endpoint = None) -> None:
+    """Everything in a world, as JSON with sorted keys."""
+    print(as_json_text(call("GET", f"worlds/{segment(name)}/export", endpoint=endpoint, timeout=LONG)))
+
+
+def reset(
+    seed_file: Annotated[Path | None, typer.Option("--seed-file", help="TOML or JSON to begin with.")] = None,
+    world: o.World = None,
+    endpoint: o.Endpoint = None,
+    as_json: o.Json = False,
+) -> None:
+    """Empty a world, or bring it back to its seed file."""
+    body = {"seed": read_seed(seed_file) if seed_file else None}
+    show(call("POST", "reset", world=world, endpoint=endpoint, body=body, timeout=LONG), as_json=as_json)
+
+
+def read_seed(path: Path) -> Any:
+    """The file's content; raises typer.BadParameter if it is neither TOML nor JSON."""
+    try:
+        content = path.read_text(encoding="utf-8")
+        return json.loads(content) if path.suffix == ".json" else tomllib.loads(content)
+    except (OSError, ValueError) as error:
+        raise typer.BadParameter(f"the seed file {path} cannot be read: {error}") from error

@@ -1,0 +1,55 @@
+"""The lines that point clients at this service: safe for `eval`, whatever the values are."""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from urllib.parse import quote
+
+from app.settings import Settings
+
+
+# What would send a client elsewhere, or with other keys, in spite of the variables below.
+OVERRIDING = ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_SAGEMAKER", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS")
+
+
+def world_endpoint(endpoint: str, world: str | None) -> str:
+    """The address that means `world` to every client (CT-0); no world means `main`."""
+    return endpoint.rstrip("/") + (f"/w/{quote(world, safe='')}" if world else "")
+
+
+def variables(settings: Settings, endpoint: str, world: str | None) -> dict[str, str]:
+    """What a client's environment needs: the AWS SDKs' names, and ours for the `windtunnel` verbs."""
+    key, secret = next(iter(settings.secrets_by_key.items()), ("windtunnel", "windtunnel"))
+    return {
+        "AWS_ENDPOINT_URL": world_endpoint(endpoint, world),
+        "AWS_ACCESS_KEY_ID": key,
+        "AWS_SECRET_ACCESS_KEY": secret,
+        "AWS_DEFAULT_REGION": settings.default_region,
+        "AWS_REGION": settings.default_region,
+        "AWS_PAGER": "",
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "WINDTUNNEL_ENDPOINT": endpoint.rstrip("/"),
+    }
+
+
+def shell_lines(settings: Settings, endpoint: str, world: str | None) -> list[str]:
+    """`export NAME=value` lines; variables that would override the endpoint or the keys are unset."""
+    lines = [f"export {name}={shlex.quote(value)}" for name, value in variables(settings, endpoint, world).items()]
+    lines.append(f"unset {' '.join(OVERRIDING)}")
+    if missing := directory_to_add():
+        lines.append(f'export PATH="$PATH":{shlex.quote(str(missing))}')
+    return lines
+
+
+def directory_to_add() -> Path | None:
+    """Where `windtunnel` and the pinned `aws` are, unless PATH has it: after it, so nothing is hidden."""
+    directory = Path(sys.executable).parent
+    known = os.environ.get("PATH", "").split(os.pathsep)
+    return directory if (directory / "windtunnel").exists() and str(directory) not in known else None
+
+
+def command() -> str:
+    """How to type `windtunnel` in a new terminal: by its full path if PATH does not have it."""
+    missing = directory_to_add()
+    return shlex.quote(str(missing / "windtunnel")) if missing else "windtunnel"
