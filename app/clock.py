@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from typing import NewType
 
 WallTime = NewType("WallTime", datetime)
+LATEST = datetime(9000, 1, 1, tzinfo=UTC)
+"""No world's clock goes further: what follows an instant must be representable too."""
 
 
 def wall_now() -> WallTime:

@@ -108,6 +108,11 @@ class Faults:
         """The rules whose counts have changed."""
         return [rule for key, rule in self._rules.items() if rule is not self._before[key]]
 
+    @property
+    def hits_before(self) -> dict[str, int]:
+        """How often each rule had struck before this decision."""
+        return {key: rule.hits for key, rule in self._before.items()}
+
     def _struck(self, rule: Rule, subject: Subject) -> bool:
         matches = rule.matches + 1
         strikes = (

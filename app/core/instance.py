@@ -146,10 +146,8 @@ def wants_launch(node: Instance, now: WorldTime) -> bool:
 
 def run(node: Instance, now: WorldTime, timings: Timings, seed: int) -> tuple[Instance, list[tuple[Instance, Fired]]]:
     """Advance to `now`; give the node, and each fired stage with the node as it was right after that stage."""
-    steps: list[tuple[Instance, Fired]] = []
-    for node, fired in _steps(node, now, timings, seed):
-        steps.append((node, fired))
-    return node, steps
+    steps = list(_steps(node, now, timings, seed))
+    return (steps[-1][0] if steps else node), steps
 
 
 def _steps(node: Instance, now: WorldTime, timings: Timings, seed: int) -> Iterator[tuple[Instance, Fired]]:

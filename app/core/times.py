@@ -33,3 +33,8 @@ def from_millis(value: int) -> WorldTime:
 def to_iso(instant: WorldTime) -> str:
     """ISO 8601 with milliseconds and `Z`, as `2026-01-02T03:04:05.678Z`."""
     return instant.strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant.microsecond // 1000:03d}Z"
+
+
+def floor_ms(instant: WorldTime) -> WorldTime:
+    """The instant without what is finer than a millisecond."""
+    return WorldTime(instant - timedelta(microseconds=instant.microsecond % 1000))

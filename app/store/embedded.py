@@ -114,9 +114,7 @@ class EmbeddedPostgres:
             raise DatabaseError(
                 f"the data directory {self.data_dir} cannot be made ready: {error}; name another with --data"
             ) from error
-        if self.sockets.is_symlink() or self.sockets.stat().st_uid != (
-            account.uid if account else os.geteuid()
-        ):
+        if self.sockets.is_symlink() or self.sockets.stat().st_uid != (account.uid if account else os.geteuid()):
             raise DatabaseError(f"{self.sockets} belongs to someone else: remove it, or set TMPDIR")
         return account
 

@@ -36,9 +36,7 @@ def revisions() -> tuple[frozenset[str], str]:
     known = {match.group(1) for text in texts if (match := REVISION.search(text))}
     heads = known - {match.group(1) for text in texts if (match := DOWN.search(text))}
     if len(heads) != 1:
-        raise DatabaseError(
-            f"{migrations_dir()} must have one newest revision, not {sorted(heads) or 'none'}"
-        )
+        raise DatabaseError(f"{migrations_dir()} must have one newest revision, not {sorted(heads) or 'none'}")
     return frozenset(known), heads.pop()
 
 

@@ -1,0 +1,190 @@
+"""Pools of machines, their scheduled changes, the wakes of those who wait, and account quotas."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from app.core.capacity import WHOLE_REGION, Pool
+from app.core.scope import Scope
+from app.core.times import WorldTime
+from app.store.db import Tx
+
+HELD = "SELECT count(*) FROM instance WHERE world = $1 AND region = $2 AND instance_type = $3 AND zone IS NOT NULL"
+
+
+class Change(NamedTuple):
+    """From `at` on the pool has `total` machines; None makes the type unlimited again."""
+
+    at: WorldTime
+    region: str
+    zone: str
+    instance_type: str
+    total: int | None
+
+
+class Wake(NamedTuple):
+    """Machines of a type came free at `at`."""
+
+    region: str
+    instance_type: str
+    at: WorldTime
+
+
+async def lock_pools(tx: Tx, world: str, region: str, instance_types: Sequence[str]) -> list[Pool]:
+    """The pools of these types, locked in one fixed order until the transaction ends."""
+    rows = await tx.fetch(
+        """SELECT region, zone, instance_type, total, used FROM capacity_pool
+        WHERE world = $1 AND region = $2 AND instance_type = ANY($3) ORDER BY instance_type, zone FOR UPDATE""",
+        world,
+        region,
+        list(instance_types),
+    )
+    return [Pool(*row) for row in rows]
+
+
+async def count(tx: Tx, world: str, region: str, deltas: Mapping[tuple[str, str], int]) -> None:
+    """Add to `used` by (instance type, zone)."""
+    await tx.executemany(
+        """UPDATE capacity_pool SET used = used + $5
+        WHERE world = $1 AND region = $2 AND instance_type = $3 AND zone = $4""",
+        [(world, region, *key, delta) for key, delta in sorted(deltas.items())],
+    )
+
+
+async def set_total(tx: Tx, world: str, change: Change) -> None:
+    """The pool has this many machines from now on. The world must be locked, so that nothing is granted meanwhile."""
+    key = (world, change.region, change.zone, change.instance_type)
+    if change.total is None:
+        await tx.execute(
+            "DELETE FROM capacity_pool WHERE world = $1 AND region = $2 AND zone = $3 AND instance_type = $4", *key
+        )
+        return
+    zone = "" if change.zone == WHOLE_REGION else " AND zone = $4"
+    arguments = [world, change.region, change.instance_type, *([change.zone] if zone else [])]
+    used = await tx.fetchval(HELD + zone, *arguments)
+    await tx.execute(
+        """INSERT INTO capacity_pool (world, region, zone, instance_type, total, used) VALUES ($1, $2, $3, $4, $5, $6)
+        ON CONFLICT (world, region, zone, instance_type) DO UPDATE SET total = $5""",
+        *key,
+        change.total,
+        used,
+    )
+
+
+async def pools(tx: Tx, world: str) -> list[Pool]:
+    """Every pool that limits something."""
+    rows = await tx.fetch(
+        """SELECT region, zone, instance_type, total, used FROM capacity_pool WHERE world = $1
+        ORDER BY region, instance_type, zone""",
+        world,
+    )
+    return [Pool(*row) for row in rows]
+
+
+async def unlimited_use(tx: Tx, world: str) -> list[tuple[str, str, int]]:
+    """(region, instance type, machines in use) of types that no pool of the whole region limits."""
+    rows = await tx.fetch(
+        """SELECT region, instance_type, count(*) FROM instance i WHERE world = $1 AND zone IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM capacity_pool p WHERE p.world = i.world AND p.region = i.region
+            AND p.instance_type = i.instance_type AND p.zone = '')
+        GROUP BY region, instance_type ORDER BY region, instance_type""",
+        world,
+    )
+    return [tuple(row) for row in rows]
+
+
+async def schedule(tx: Tx, world: str, change: Change) -> None:
+    await tx.execute(
+        """INSERT INTO capacity_change (world, at, region, zone, instance_type, total)
+        VALUES ($1, $2, $3, $4, $5, $6)
+        ON CONFLICT (world, at, region, zone, instance_type) DO UPDATE SET total = $6""",
+        world,
+        *change,
+    )
+
+
+async def scheduled(tx: Tx, world: str) -> list[Change]:
+    rows = await tx.fetch(
+        """SELECT at, region, zone, instance_type, total FROM capacity_change WHERE world = $1
+        ORDER BY at, region, instance_type, zone""",
+        world,
+    )
+    return [Change(*row) for row in rows]
+
+
+async def take_due_changes(tx: Tx, world: str, now: WorldTime) -> list[Change]:
+    """The changes that are due by `now`, in order; they are spent."""
+    rows = await tx.fetch(
+        "DELETE FROM capacity_change WHERE world = $1 AND at <= $2 RETURNING at, region, zone, instance_type, total",
+        world,
+        now,
+    )
+    return sorted(Change(*row) for row in rows)
+
+
+async def leave_wake(tx: Tx, world: str, region: str, instance_types: Sequence[str], at: WorldTime) -> None:
+    """Note that machines of these types came free; whoever waits for them is woken by the next pass."""
+    await tx.executemany(
+        """INSERT INTO capacity_wake (world, region, instance_type, at) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (world, region, instance_type) DO UPDATE SET at = least(capacity_wake.at, $4)""",
+        [(world, region, instance_type, at) for instance_type in sorted(instance_types)],
+    )
+
+
+async def take_due_wakes(tx: Tx, world: str, now: WorldTime) -> list[Wake]:
+    """The wakes that are due by `now`; they are spent."""
+    rows = await tx.fetch(
+        """DELETE FROM capacity_wake WHERE (world, region, instance_type) IN (
+            SELECT world, region, instance_type FROM capacity_wake WHERE world = $1 AND at <= $2
+            ORDER BY region, instance_type FOR UPDATE SKIP LOCKED) RETURNING region, instance_type, at""",
+        world,
+        now,
+    )
+    return sorted(Wake(*row) for row in rows)
+
+
+async def free_machines(tx: Tx, world: str, region: str, instance_type: str) -> int | None:
+    """How many could be granted at most, over all zones; None when nothing limits them."""
+    rows = await tx.fetch(
+        "SELECT zone, total - used FROM capacity_pool WHERE world = $1 AND region = $2 AND instance_type = $3",
+        world,
+        region,
+        instance_type,
+    )
+    by_zone = {zone: max(0, free) for zone, free in rows}
+    return by_zone.get(WHOLE_REGION, sum(by_zone.values()) if by_zone else None)
+
+
+async def set_quota(tx: Tx, scope: Scope, name: str, value: int | None) -> None:
+    key = (scope.world, scope.account, scope.region, name)
+    if value is None:
+        await tx.execute("DELETE FROM quota WHERE world = $1 AND account = $2 AND region = $3 AND name = $4", *key)
+        return
+    await tx.execute(
+        """INSERT INTO quota (world, account, region, name, value) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT (world, account, region, name) DO UPDATE SET value = $5""",
+        *key,
+        value,
+    )
+
+
+async def quotas(tx: Tx, scope: Scope) -> dict[str, int]:
+    """The quotas that the user has set, by their AWS names."""
+    rows = await tx.fetch(
+        "SELECT name, value FROM quota WHERE world = $1 AND account = $2 AND region = $3 ORDER BY name",
+        scope.world,
+        scope.account,
+        scope.region,
+    )
+    return {row["name"]: row["value"] for row in rows}
+
+
+async def targets(tx: Tx, scope: Scope) -> dict[tuple[str, str], int]:
+    """Nodes wanted, by (cluster id, first instance type of the group): what a quota counts."""
+    rows = await tx.fetch(
+        """SELECT cluster_id, instance_types[1], sum(target) FROM instance_group
+        WHERE world = $1 AND account = $2 AND region = $3 AND delete_requested_at IS NULL GROUP BY 1, 2""",
+        scope.world,
+        scope.account,
+        scope.region,
+    )
+    return {(cluster_id, instance_type): total for cluster_id, instance_type, total in rows}

@@ -1,0 +1,247 @@
+"""Clusters and their instance groups: rows in and out as core values."""
+
+from collections.abc import Iterable
+from dataclasses import fields
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+import asyncpg
+
+from app.core.cluster import Cluster, Group
+from app.core.scope import Scope
+from app.core.times import WorldTime
+from app.store import tables
+from app.store.db import Tx
+from app.store.rows import Shape, dollars
+
+CLUSTER = Shape(Cluster, tables.cluster)
+GROUP = Shape(Group, tables.instance_group)
+
+_KEY = "world = $1 AND account = $2 AND region = $3 AND cluster_id = $4"
+_FIXED = {"account", "region", "cluster_id", "name", "created_at", "opens_at"}
+_CHANGING = [column for column in CLUSTER.columns if column not in _FIXED]
+_GROUP_CHANGING = [column for column in GROUP.columns if column not in ("name", "position", "created_at")]
+_read_changing = CLUSTER.getter(_CHANGING)
+_read_group_changing = GROUP.getter(_GROUP_CHANGING)
+
+CLAIM = f"""SELECT {CLUSTER.select}, due_at FROM cluster
+    WHERE world = $1 AND due_at <= $2 AND (not_before_wall IS NULL OR not_before_wall <= clock_timestamp())
+    ORDER BY due_at, created_at, account, region, cluster_id LIMIT 1 FOR UPDATE SKIP LOCKED"""
+_LIVE = "world = $1 AND account = $2 AND region = $3 AND {} = $4 AND deleted_at IS NULL"
+LOCK = {
+    by: f"SELECT {CLUSTER.select} FROM cluster WHERE {_LIVE.format(by)} FOR UPDATE" for by in ("name", "cluster_id")
+}
+GET = {by: f"SELECT {CLUSTER.select} FROM cluster WHERE {_LIVE.format(by)}" for by in ("name", "cluster_id")}
+GROUPS = f"SELECT {GROUP.select} FROM instance_group WHERE {_KEY} ORDER BY position"
+DESCRIBE = {
+    by: f"""SELECT {", ".join(f"c.{column}" for column in CLUSTER.columns)},
+        {", ".join(f"g.{column}" for column in GROUP.columns)}
+        FROM cluster c LEFT JOIN instance_group g USING (world, account, region, cluster_id)
+        WHERE c.world = $1 AND c.account = $2 AND c.region = $3 AND c.{by} = $4 AND c.deleted_at IS NULL
+        ORDER BY g.position"""
+    for by in ("name", "cluster_id")
+}
+SAVE = f"""UPDATE cluster SET {CLUSTER.assignments(_CHANGING, 6)}, due_at = $5, failures = 0, error = NULL,
+    not_before_wall = NULL WHERE {_KEY}"""
+SAVE_GROUP = f"UPDATE instance_group SET {GROUP.assignments(_GROUP_CHANGING, 6)} WHERE {_KEY} AND name = $5"
+INSERT = f"""INSERT INTO cluster (world, due_at, {CLUSTER.select})
+    VALUES ($1, $2, {dollars(3, len(CLUSTER.columns))}) ON CONFLICT DO NOTHING RETURNING true"""
+INSERT_GROUP = f"""INSERT INTO instance_group (world, account, region, cluster_id, {GROUP.select})
+    VALUES ($1, $2, $3, $4, {dollars(5, len(GROUP.columns))})"""
+BURY = f"UPDATE cluster SET deleted_at = $5, due_at = NULL, deletion_begun_at = coalesce(deletion_begun_at, $5) WHERE {_KEY}"
+_OWNED = ("instance", "instance_group", "cluster_event", "outbox")
+
+
+class Claimed(NamedTuple):
+    """A due cluster, locked until the transaction ends, and the instant for which it is due."""
+
+    cluster: Cluster
+    due_at: WorldTime
+
+
+class Listed(NamedTuple):
+    """A cluster in a list, with what its summary shows of its groups."""
+
+    cluster: Cluster
+    plans: list[str]
+
+
+def reference(scope: Scope, name_or_arn: str) -> tuple[str, str]:
+    """The column and the value by which a `ClusterName` is found; an ARN of another account or region finds none."""
+    if not name_or_arn.startswith("arn:"):
+        return "name", name_or_arn
+    parts = name_or_arn.split(":", 5)
+    if parts[3] != scope.region or parts[4] != scope.account:
+        return "cluster_id", ""
+    return "cluster_id", parts[5].partition("/")[2]
+
+
+def _key(scope: Scope, cluster_id: str) -> tuple[str, str, str, str]:
+    return scope.world, scope.account, scope.region, cluster_id
+
+
+def _group(row: Iterable[Any]) -> Group:
+    values = list(row)
+    for place in _ARRAYS:
+        values[place] = tuple(values[place])
+    return Group(*values)
+
+
+_ARRAYS = [place for place, field in enumerate(fields(Group)) if field.name in ("instance_types", "zones")]
+
+
+async def claim_due(tx: Tx, world: str, now: WorldTime) -> Claimed | None:
+    """The cluster that has been due the longest and that no other worker holds."""
+    row = await tx.fetchrow(CLAIM, world, now)
+    if row is None:
+        return None
+    *facts, due_at = row
+    return Claimed(Cluster(*facts), due_at)
+
+
+async def lock(tx: Tx, scope: Scope, name_or_arn: str) -> Cluster | None:
+    """The live cluster, locked until the transaction ends."""
+    by, value = reference(scope, name_or_arn)
+    row = await tx.fetchrow(LOCK[by], scope.world, scope.account, scope.region, value)
+    return Cluster(*row) if row else None
+
+
+async def get(tx: Tx, scope: Scope, name_or_arn: str) -> Cluster | None:
+    by, value = reference(scope, name_or_arn)
+    row = await tx.fetchrow(GET[by], scope.world, scope.account, scope.region, value)
+    return Cluster(*row) if row else None
+
+
+async def describe(tx: Tx, scope: Scope, name_or_arn: str) -> tuple[Cluster, list[Group]] | None:
+    """A cluster and its groups, as one statement sees them."""
+    by, value = reference(scope, name_or_arn)
+    rows = await tx.fetch(DESCRIBE[by], scope.world, scope.account, scope.region, value)
+    if not rows:
+        return None
+    split = len(CLUSTER.columns)
+    groups = [_group(values[split:]) for row in rows if (values := tuple(row))[split] is not None]
+    return Cluster(*tuple(rows[0])[:split]), groups
+
+
+async def groups(tx: Tx, scope: Scope, cluster_id: str) -> dict[str, Group]:
+    """The cluster's groups by name, in their order."""
+    rows = await tx.fetch(GROUPS, *_key(scope, cluster_id))
+    return {row["name"]: _group(row) for row in rows}
+
+
+async def generation(tx: Tx, scope: Scope, name: str) -> tuple[int, bool]:
+    """How many clusters have had this name, and whether one has it now."""
+    row = await tx.fetchrow(
+        """SELECT count(*), coalesce(bool_or(deleted_at IS NULL), false) FROM cluster
+        WHERE world = $1 AND account = $2 AND region = $3 AND name = $4""",
+        scope.world,
+        scope.account,
+        scope.region,
+        name,
+    )
+    assert row is not None
+    return row[0], row[1]
+
+
+async def insert(tx: Tx, world: str, cluster: Cluster, due_at: WorldTime) -> bool:
+    """False when the name or the id is taken."""
+    return bool(await tx.fetchval(INSERT, world, due_at, *CLUSTER.values(cluster)))
+
+
+async def insert_groups(tx: Tx, scope: Scope, cluster_id: str, new: Iterable[Group]) -> None:
+    await tx.executemany(INSERT_GROUP, [(*_key(scope, cluster_id), *GROUP.values(group)) for group in new])
+
+
+async def save(tx: Tx, scope: Scope, cluster: Cluster, due_at: WorldTime | None) -> None:
+    await tx.execute(SAVE, *_key(scope, cluster.cluster_id), due_at, *_read_changing(cluster))
+
+
+async def save_groups(tx: Tx, scope: Scope, cluster_id: str, changed: Iterable[Group]) -> None:
+    rows = [(*_key(scope, cluster_id), group.name, *_read_group_changing(group)) for group in changed]
+    if rows:
+        await tx.executemany(SAVE_GROUP, rows)
+
+
+async def remove_groups(tx: Tx, scope: Scope, cluster_id: str, names: list[str]) -> None:
+    await tx.execute(f"DELETE FROM instance_group WHERE {_KEY} AND name = ANY($5)", *_key(scope, cluster_id), names)
+
+
+async def bury(tx: Tx, scope: Scope, cluster_id: str, at: WorldTime) -> None:
+    """The cluster is gone: what is left is a name and an id for the bill."""
+    await tx.execute(BURY, *_key(scope, cluster_id), at)
+    for table in _OWNED:
+        await tx.execute(f"DELETE FROM {table} WHERE {_KEY}", *_key(scope, cluster_id))
+
+
+async def postpone(tx: Tx, scope: Scope, cluster_id: str, error: str, wait: timedelta) -> None:
+    """A pass over the cluster failed: leave it alone for `wait` of wall time, and show why."""
+    await tx.execute(
+        f"""UPDATE cluster SET failures = failures + 1, error = $5, not_before_wall = clock_timestamp() + $6
+        WHERE {_KEY}""",
+        *_key(scope, cluster_id),
+        error,
+        wait,
+    )
+
+
+async def failing(tx: Tx, world: str) -> list[asyncpg.Record]:
+    """The clusters whose last pass failed, with the reason."""
+    return await tx.fetch(
+        """SELECT account, region, cluster_id, name, failures, error, not_before_wall FROM cluster
+        WHERE world = $1 AND failures > 0 ORDER BY account, region, cluster_id""",
+        world,
+    )
+
+
+async def hurry(tx: Tx, scope: Scope, cluster_id: str, at: WorldTime) -> None:
+    """The cluster needs looking at by `at`, or earlier if it was due earlier."""
+    await tx.execute(f"UPDATE cluster SET due_at = least(due_at, $5) WHERE {_KEY}", *_key(scope, cluster_id), at)
+
+
+async def page(
+    tx: Tx,
+    scope: Scope,
+    *,
+    by_name: bool,
+    descending: bool,
+    after: tuple[Any, str] | None,
+    limit: int,
+    created_after: WorldTime | None,
+    created_before: WorldTime | None,
+    name_contains: str | None,
+    plan_arn: str | None,
+) -> list[Listed]:
+    """Up to `limit` live clusters, sorted by creation time or name, from behind `after` = (sort value, cluster id)."""
+    column = "name" if by_name else "created_at"
+    order, beyond = ("DESC", "<") if descending else ("ASC", ">")
+    conditions = ["world = $1 AND account = $2 AND region = $3 AND deleted_at IS NULL"]
+    values: list[Any] = [scope.world, scope.account, scope.region]
+
+    def where(condition: str, *bound: Any) -> None:
+        places = [f"${len(values) + 1 + place}" for place in range(len(bound))]
+        conditions.append(condition.format(*places))
+        values.extend(bound)
+
+    if after is not None:
+        where(f"({column}, cluster_id) {beyond} ({{}}, {{}})", *after)
+    if created_after is not None:
+        where("created_at > {}", created_after)
+    if created_before is not None:
+        where("created_at < {}", created_before)
+    if name_contains:
+        where("strpos(name, {}) > 0", name_contains)
+    if plan_arn is not None:
+        where(
+            f"EXISTS (SELECT 1 FROM instance_group g WHERE {_SAME} AND g.spec->'request'->>'TrainingPlanArn' = {{}})",
+            plan_arn,
+        )
+    rows = await tx.fetch(
+        f"""SELECT {CLUSTER.select}, ARRAY(SELECT DISTINCT g.spec->'request'->>'TrainingPlanArn' FROM instance_group g
+            WHERE {_SAME} AND g.spec->'request' ? 'TrainingPlanArn' ORDER BY 1)
+        FROM cluster c WHERE {" AND ".join(conditions)} ORDER BY {column} {order}, cluster_id {order} LIMIT {int(limit)}""",
+        *values,
+    )
+    return [Listed(Cluster(*facts), plans) for *facts, plans in rows]
+
+
+_SAME = "(g.world, g.account, g.region, g.cluster_id) = (c.world, c.account, c.region, c.cluster_id)"

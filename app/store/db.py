@@ -1,0 +1,127 @@
+"""Connections and transactions. Statements are SQLAlchemy Core, compiled once, or whole SQL; asyncpg carries both.
+
+SQLAlchemy's own execution costs several times what the driver does (docs/decisions/0003), and every statement here is
+known before it runs, so it is compiled when its module is imported.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+import asyncpg
+import orjson
+from asyncpg.pool import PoolConnectionProxy
+from sqlalchemy import ClauseElement
+from sqlalchemy.dialects.postgresql.asyncpg import dialect
+
+from app import clock
+from app.core.chance import below
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Tx = PoolConnectionProxy[asyncpg.Record]
+"""A connection inside a transaction. Only `Database` begins and commits one."""
+
+ATTEMPTS = 8
+BACKOFF_SECONDS = 0.02
+_RETRIED = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+_DIALECT = dialect()  # type: ignore[no-untyped-call]
+
+
+class Statement:
+    """A SQLAlchemy Core statement, compiled once for the driver."""
+
+    __slots__ = ("_constants", "_names", "sql")
+
+    def __init__(self, clause: ClauseElement) -> None:
+        compiled = clause.compile(dialect=_DIALECT)
+        self.sql = str(compiled)
+        self._names: list[str] = list(compiled.positiontup or ())  # type: ignore[attr-defined]
+        self._constants: Mapping[str, Any] = compiled.params
+
+    def arguments(self, values: Mapping[str, Any]) -> list[Any]:
+        return [values[name] if name in values else self._constants[name] for name in self._names]
+
+    async def rows(self, tx: Tx, /, **values: Any) -> list[asyncpg.Record]:
+        return await tx.fetch(self.sql, *self.arguments(values))
+
+    async def row(self, tx: Tx, /, **values: Any) -> asyncpg.Record | None:
+        return await tx.fetchrow(self.sql, *self.arguments(values))
+
+    async def value(self, tx: Tx, /, **values: Any) -> Any:
+        return await tx.fetchval(self.sql, *self.arguments(values))
+
+    async def run(self, tx: Tx, /, **values: Any) -> int:
+        """Execute; the number of rows that it touched."""
+        return int((await tx.execute(self.sql, *self.arguments(values))).rpartition(" ")[2])
+
+    async def run_many(self, tx: Tx, values: Iterable[Mapping[str, Any]]) -> None:
+        await tx.executemany(self.sql, [self.arguments(row) for row in values])
+
+
+class Database:
+    """A pool of connections to the one Postgres."""
+
+    def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]") -> None:
+        self._pool = pool
+
+    @classmethod
+    async def connect(cls, dsn: str, *, size: int, name: str = "windtunnel", statement_timeout: float = 5.0) -> Self:
+        """A pool of at most `size` connections; `statement_timeout` in seconds of wall time."""
+        pool = await asyncpg.create_pool(
+            dsn,
+            min_size=1,
+            max_size=size,
+            init=_prepare,
+            reset=_keep,
+            max_inactive_connection_lifetime=0,
+            server_settings={
+                "application_name": name,
+                "timezone": "UTC",
+                "jit": "off",
+                "statement_timeout": str(round(statement_timeout * 1000)),
+                "idle_in_transaction_session_timeout": "10000",
+            },
+        )
+        return cls(pool)
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Tx]:
+        """A connection outside any transaction: each statement stands alone."""
+        async with self._pool.acquire() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Tx]:
+        """A connection in a transaction that commits at the end."""
+        async with self._pool.acquire() as connection, connection.transaction():
+            yield connection
+
+    async def run(self, work: Callable[Concatenate[Tx, P], Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Do `work` in one transaction, again when Postgres asks for it (40001, 40P01)."""
+        for attempt in range(1, ATTEMPTS):
+            try:
+                async with self.transaction() as tx:
+                    return await work(tx, *args, **kwargs)
+            except _RETRIED:
+                spread = 1 + below(attempt, clock.random_token(), "transaction", 10) / 10
+                await clock.sleep(BACKOFF_SECONDS * 2**attempt * spread)
+        async with self.transaction() as tx:
+            return await work(tx, *args, **kwargs)
+
+
+async def _prepare(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
+    await connection.set_type_codec(
+        "jsonb",
+        schema="pg_catalog",
+        encoder=lambda value: b"\x01" + orjson.dumps(value),
+        decoder=lambda raw: orjson.loads(raw[1:]),
+        format="binary",
+    )
+
+
+async def _keep(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
+    """Sessions hold no state of ours, so a connection goes back without a round trip."""

@@ -1,0 +1,115 @@
+"""Cluster events and the outbox: what happened, in order, kept up to a limit."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import asyncpg
+
+from app.core.cluster_events import Event
+from app.core.scope import Scope
+from app.core.times import WorldTime
+from app.store.db import Tx
+
+_KEY = "world = $1 AND account = $2 AND region = $3 AND cluster_id = $4"
+_FIELDS = "seq, kind, at, group_name, instance_id, logical_id, params"
+_COLUMNS = ["world", "account", "region", "cluster_id", *_FIELDS.split(", ")]
+
+
+def _key(scope: Scope, cluster_id: str) -> tuple[str, str, str, str]:
+    return scope.world, scope.account, scope.region, cluster_id
+
+
+def _event(row: asyncpg.Record) -> tuple[int, Event]:
+    seq, *facts = row
+    return seq, Event(*facts)
+
+
+async def append(tx: Tx, scope: Scope, cluster_id: str, events: Sequence[Event], last_seq: int, keep: int) -> int:
+    """Write the events behind `last_seq`, drop what is older than the newest `keep`; give the new last seq."""
+    key = _key(scope, cluster_id)
+    first = last_seq + 1
+    records = [
+        (*key, first + place, e.kind, e.at, e.group, e.instance_id, e.logical_id, e.params)
+        for place, e in enumerate(events)
+    ][-keep:]
+    if records:
+        await tx.copy_records_to_table("cluster_event", records=records, columns=_COLUMNS)
+    newest = last_seq + len(events)
+    if newest > keep and records:
+        await tx.execute(f"DELETE FROM cluster_event WHERE {_KEY} AND seq <= $5", *key, newest - keep)
+    return newest
+
+
+async def get(tx: Tx, scope: Scope, cluster_id: str, seq: int) -> Event | None:
+    row = await tx.fetchrow(
+        f"SELECT {_FIELDS} FROM cluster_event WHERE {_KEY} AND seq = $5", *_key(scope, cluster_id), seq
+    )
+    return _event(row)[1] if row else None
+
+
+async def page(
+    tx: Tx,
+    scope: Scope,
+    cluster_id: str,
+    *,
+    descending: bool,
+    after: tuple[WorldTime, int] | None,
+    limit: int,
+    group: str | None,
+    instance_id: str | None,
+    kinds: Sequence[str] | None,
+    since: WorldTime | None,
+    until: WorldTime | None,
+) -> list[tuple[int, Event]]:
+    """Up to `limit` (seq, event) by time, from behind `after` = (time, seq)."""
+    order, beyond = ("DESC", "<") if descending else ("ASC", ">")
+    conditions, values = [_KEY], [*_key(scope, cluster_id)]
+
+    def where(condition: str, *bound: Any) -> None:
+        places = [f"${len(values) + 1 + place}" for place in range(len(bound))]
+        conditions.append(condition.format(*places))
+        values.extend(bound)
+
+    if after is not None:
+        where(f"(at, seq) {beyond} ({{}}, {{}})", *after)
+    if group is not None:
+        where("group_name = {}", group)
+    if instance_id is not None:
+        where("instance_id = {}", instance_id)
+    if kinds is not None:
+        where("kind = ANY({})", list(kinds))
+    if since is not None:
+        where("at > {}", since)
+    if until is not None:
+        where("at < {}", until)
+    rows = await tx.fetch(
+        f"""SELECT {_FIELDS} FROM cluster_event WHERE {" AND ".join(conditions)}
+        ORDER BY at {order}, seq {order} LIMIT {int(limit)}""",
+        *values,
+    )
+    return [_event(row) for row in rows]
+
+
+async def announce(
+    tx: Tx, scope: Scope, cluster_id: str, at: WorldTime, detail_type: str, detail: dict[str, Any]
+) -> None:
+    """Put a message to the outside behind the cluster's others."""
+    await tx.execute(
+        f"""INSERT INTO outbox (world, account, region, cluster_id, seq, at, detail_type, detail)
+        VALUES ($1, $2, $3, $4, (SELECT coalesce(max(seq), 0) + 1 FROM outbox WHERE {_KEY}), $5, $6, $7)""",
+        *_key(scope, cluster_id),
+        at,
+        detail_type,
+        detail,
+    )
+
+
+async def announced(tx: Tx, world: str, limit: int) -> list[asyncpg.Record]:
+    """The newest messages of a world's outbox, oldest first."""
+    rows = await tx.fetch(
+        """SELECT account, region, cluster_id, seq, at, detail_type, detail FROM outbox WHERE world = $1
+        ORDER BY at DESC, account DESC, region DESC, cluster_id DESC, seq DESC LIMIT $2""",
+        world,
+        limit,
+    )
+    return rows[::-1]

@@ -1,0 +1,85 @@
+"""Fault rules and their hits."""
+
+from collections.abc import Iterable
+
+import asyncpg
+
+from app.core.faults import Hit, Rule
+from app.store import tables
+from app.store.db import Tx
+from app.store.rows import Shape, dollars
+
+SHAPE = Shape(Rule, tables.fault_rule)
+
+
+async def lock_rules(tx: Tx, world: str) -> list[Rule]:
+    """The world's rules in their order, locked: their counts may change in this transaction."""
+    rows = await tx.fetch(f"SELECT {SHAPE.select} FROM fault_rule WHERE world = $1 ORDER BY rule_id FOR UPDATE", world)
+    return [Rule(*row) for row in rows]
+
+
+async def rules(tx: Tx, world: str) -> list[Rule]:
+    rows = await tx.fetch(f"SELECT {SHAPE.select} FROM fault_rule WHERE world = $1 ORDER BY rule_id", world)
+    return [Rule(*row) for row in rows]
+
+
+async def put(tx: Tx, world: str, rule: Rule) -> None:
+    """Add the rule, or replace the one with its id."""
+    await tx.execute("DELETE FROM fault_rule WHERE world = $1 AND rule_id = $2", world, rule.rule_id)
+    await tx.execute(
+        f"INSERT INTO fault_rule (world, {SHAPE.select}) VALUES ($1, {dollars(2, len(SHAPE.columns))})",
+        world,
+        *SHAPE.values(rule),
+    )
+
+
+async def remove(tx: Tx, world: str, rule_id: str | None) -> int:
+    """Remove one rule, or all; how many went."""
+    done = await tx.execute(
+        "DELETE FROM fault_rule WHERE world = $1 AND ($2::text IS NULL OR rule_id = $2)", world, rule_id
+    )
+    return int(done.rpartition(" ")[2])
+
+
+async def record(tx: Tx, world: str, counted: Iterable[Rule], hits: Iterable[Hit], before: dict[str, int]) -> None:
+    """Write the rules' new counts and one row for each hit; `before` gives each rule's hits before this batch."""
+    await tx.executemany(
+        "UPDATE fault_rule SET matches = $3, hits = $4 WHERE world = $1 AND rule_id = $2",
+        [(world, rule.rule_id, rule.matches, rule.hits) for rule in counted],
+    )
+    numbers = dict(before)
+    rows = []
+    for hit in hits:
+        numbers[hit.rule_id] += 1
+        who = hit.subject
+        rows.append(
+            (
+                world,
+                hit.rule_id,
+                numbers[hit.rule_id],
+                hit.effect,
+                hit.at,
+                who.account,
+                who.region,
+                who.cluster,
+                who.group,
+                who.logical_id,
+                who.attempt,
+            )
+        )
+    await tx.executemany(
+        """INSERT INTO fault_hit (world, rule_id, number, effect, at, account, region, cluster, group_name, logical_id,
+        attempt) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)""",
+        rows,
+    )
+
+
+async def hits(tx: Tx, world: str, rule_id: str | None, limit: int) -> list[asyncpg.Record]:
+    """The newest hits, newest first."""
+    return await tx.fetch(
+        """SELECT rule_id, number, effect, at, account, region, cluster, group_name, logical_id, attempt FROM fault_hit
+        WHERE world = $1 AND ($2::text IS NULL OR rule_id = $2) ORDER BY at DESC, rule_id, number DESC LIMIT $3""",
+        world,
+        rule_id,
+        limit,
+    )

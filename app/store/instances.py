@@ -1,0 +1,167 @@
+"""The nodes of clusters: due sets, bulk saves, pages."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import asyncpg
+
+from app.core.cluster import Candidate
+from app.core.instance import Instance, Node
+from app.core.scope import Scope
+from app.core.times import WorldTime
+from app.store import tables
+from app.store.db import Tx
+from app.store.rows import Shape
+
+SHAPE = Shape(Instance, tables.instance)
+_KEY = "world = $1 AND account = $2 AND region = $3 AND cluster_id = $4"
+_STATUS = SHAPE.columns.index("status")
+_FIXED = ("group_name", "ordinal", "logical_id", "created_at")
+_CHANGING = [column for column in SHAPE.columns if column not in _FIXED]
+_read_changing = SHAPE.getter(("logical_id", *_CHANGING))
+
+DUE = f"SELECT {SHAPE.select} FROM instance WHERE {_KEY} AND due_at <= $5 ORDER BY due_at, group_name, ordinal LIMIT $6"
+NEXT_DUE = f"SELECT min(due_at) FROM instance WHERE {_KEY} AND due_at IS NOT NULL"
+_COPIED = ["world", "account", "region", "cluster_id", *SHAPE.columns, "due_at"]
+SAVE = f"""UPDATE instance i SET {", ".join(f"{c} = u.{c}" for c in (*_CHANGING, "due_at"))}
+    FROM unnest({", ".join(f"${5 + n}::{SHAPE.types.get(c, 'timestamptz')}[]" for n, c in enumerate(("logical_id", *_CHANGING, "due_at")))})
+        AS u(logical_id, {", ".join(_CHANGING)}, due_at)
+    WHERE i.world = $1 AND i.account = $2 AND i.region = $3 AND i.cluster_id = $4 AND i.logical_id = u.logical_id"""
+GONE = f"DELETE FROM instance WHERE {_KEY} AND logical_id = ANY($5)"
+STOP = f"UPDATE instance SET terminate_at = $5, due_at = $5 WHERE {_KEY} AND terminate_at IS NULL"
+CANDIDATES = f"""SELECT logical_id, status, launched_at FROM instance
+    WHERE {_KEY} AND group_name = $5 AND terminate_at IS NULL"""
+FIND = {
+    by: f"SELECT {SHAPE.select} FROM instance WHERE {_KEY} AND {by} = ANY($5)" for by in ("instance_id", "logical_id")
+}
+WAKE = """SELECT account, region, cluster_id, logical_id FROM instance
+    WHERE world = $1 AND region = $2 AND instance_type = ANY($3) AND waiting_since IS NOT NULL AND terminate_at IS NULL
+    ORDER BY waiting_since, account, cluster_id, group_name, ordinal LIMIT $4"""
+
+
+def _instance(row: asyncpg.Record) -> Instance:
+    values = list(row)
+    values[_STATUS] = Node(values[_STATUS])
+    return Instance(*values)
+
+
+def _key(scope: Scope, cluster_id: str) -> tuple[str, str, str, str]:
+    return scope.world, scope.account, scope.region, cluster_id
+
+
+async def due(tx: Tx, scope: Scope, cluster_id: str, at: WorldTime, limit: int) -> list[Instance]:
+    """Up to `limit` nodes that are due by `at`, the longest due first."""
+    return [_instance(row) for row in await tx.fetch(DUE, *_key(scope, cluster_id), at, limit)]
+
+
+async def next_due(tx: Tx, scope: Scope, cluster_id: str) -> WorldTime | None:
+    value: WorldTime | None = await tx.fetchval(NEXT_DUE, *_key(scope, cluster_id))
+    return value
+
+
+async def insert(
+    tx: Tx, scope: Scope, cluster_id: str, new: Iterable[Instance], dues: Iterable[WorldTime | None]
+) -> None:
+    key = _key(scope, cluster_id)
+    records = [(*key, *SHAPE.values(node), due_at) for node, due_at in zip(new, dues, strict=True)]
+    if records:
+        await tx.copy_records_to_table("instance", records=records, columns=_COPIED)
+
+
+async def save(
+    tx: Tx, scope: Scope, cluster_id: str, changed: Sequence[Instance], dues: Sequence[WorldTime | None]
+) -> None:
+    if changed:
+        columns = zip(*map(_read_changing, changed), strict=True)
+        await tx.execute(SAVE, *_key(scope, cluster_id), *map(list, columns), list(dues))
+
+
+async def remove(tx: Tx, scope: Scope, cluster_id: str, gone: Sequence[Instance]) -> None:
+    if gone:
+        await tx.execute(GONE, *_key(scope, cluster_id), [node.logical_id for node in gone])
+
+
+async def stop_all(tx: Tx, scope: Scope, cluster_id: str, at: WorldTime) -> None:
+    await tx.execute(STOP, *_key(scope, cluster_id), at)
+
+
+async def stop_groups(tx: Tx, scope: Scope, cluster_id: str, at: WorldTime, names: Sequence[str]) -> None:
+    await tx.execute(f"{STOP} AND group_name = ANY($6)", *_key(scope, cluster_id), at, list(names))
+
+
+async def stop_nodes(tx: Tx, scope: Scope, cluster_id: str, at: WorldTime, logical_ids: Sequence[str]) -> None:
+    await tx.execute(f"{STOP} AND logical_id = ANY($6)", *_key(scope, cluster_id), at, list(logical_ids))
+
+
+async def candidates(tx: Tx, scope: Scope, cluster_id: str, group: str) -> list[Candidate]:
+    """The group's nodes that are not told to stop, as far as the choice of victims asks."""
+    rows = await tx.fetch(CANDIDATES, *_key(scope, cluster_id), group)
+    return [Candidate(logical_id, Node(status), launched_at) for logical_id, status, launched_at in rows]
+
+
+async def find(tx: Tx, scope: Scope, cluster_id: str, *, by: str, values: Sequence[str]) -> list[Instance]:
+    """Nodes by `instance_id` or by `logical_id`."""
+    return [_instance(row) for row in await tx.fetch(FIND[by], *_key(scope, cluster_id), list(values))]
+
+
+async def oldest_waiting(
+    tx: Tx, world: str, region: str, instance_types: Sequence[str], limit: int
+) -> Mapping[tuple[str, str, str], list[str]]:
+    """The logical ids that have waited the longest for capacity, by (account, region, cluster id)."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for account, home, cluster_id, logical_id in await tx.fetch(WAKE, world, region, list(instance_types), limit):
+        found.setdefault((account, home, cluster_id), []).append(logical_id)
+    return found
+
+
+async def wake(tx: Tx, scope: Scope, cluster_id: str, at: WorldTime, logical_ids: Sequence[str]) -> None:
+    """The named nodes may try to launch at `at`, if they still wait."""
+    await tx.execute(
+        f"""UPDATE instance SET launch_after = $5, due_at = least(due_at, $5)
+        WHERE {_KEY} AND logical_id = ANY($6) AND waiting_since IS NOT NULL AND terminate_at IS NULL""",
+        *_key(scope, cluster_id),
+        at,
+        list(logical_ids),
+    )
+
+
+async def page(
+    tx: Tx,
+    scope: Scope,
+    cluster_id: str,
+    *,
+    by_name: bool,
+    descending: bool,
+    after: Sequence[Any] | None,
+    limit: int,
+    groups: Sequence[str] | None,
+    created_after: WorldTime | None,
+    created_before: WorldTime | None,
+    unlaunched: bool,
+) -> list[Instance]:
+    """Up to `limit` nodes from behind `after`, by launch time or by (group, ordinal): one range of an index."""
+    sort = ("group_name", "ordinal") if by_name else ("listed_at", "logical_id")
+    order, beyond = ("DESC", "<") if descending else ("ASC", ">")
+    conditions, values = [_KEY], [*_key(scope, cluster_id)]
+
+    def where(condition: str, *bound: Any) -> None:
+        places = [f"${len(values) + 1 + place}" for place in range(len(bound))]
+        conditions.append(condition.format(*places))
+        values.extend(bound)
+
+    if after is not None:
+        where(f"({', '.join(sort)}) {beyond} ({{}}, {{}})", *after)
+    if groups is not None:
+        where("group_name = ANY({})", list(groups))
+    if created_after is not None:
+        where("listed_at > {}", created_after)
+    if created_before is not None:
+        where("listed_at < {}", created_before)
+    if not unlaunched:
+        where("instance_id IS NOT NULL")
+    ordering = ", ".join(f"{column} {order}" for column in sort)
+    rows = await tx.fetch(
+        f"SELECT {SHAPE.select} FROM instance WHERE {' AND '.join(conditions)} ORDER BY {ordering} LIMIT {int(limit)}",
+        *values,
+    )
+    return [_instance(row) for row in rows]

@@ -1,0 +1,111 @@
+"""The ledger: billable intervals, opened and closed by the transitions themselves. The schema forbids overlaps."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from app.core.metering import Interval
+from app.core.scope import Scope
+from app.core.times import WorldTime
+from app.store.db import Tx
+
+_KEY = "world = $1 AND account = $2 AND region = $3 AND cluster_id = $4"
+_COLUMNS = [
+    "world",
+    "account",
+    "region",
+    "cluster_id",
+    "logical_id",
+    "number",
+    "instance_id",
+    "group_name",
+    "instance_type",
+    "micro_usd_per_hour",
+    "price_evidence",
+    "started_at",
+    "previous_number",
+    "previous_end",
+]
+CLOSE = """UPDATE ledger l SET ended_at = u.ended_at
+    FROM unnest($5::text[], $6::int[], $7::timestamptz[]) AS u(logical_id, number, ended_at)
+    WHERE l.world = $1 AND l.account = $2 AND l.region = $3 AND l.cluster_id = $4
+        AND l.logical_id = u.logical_id AND l.number = u.number AND l.ended_at IS NULL"""
+READ = """SELECT l.account, l.region, l.cluster_id, c.name, l.group_name, l.logical_id, l.number, l.instance_id,
+        l.instance_type, l.micro_usd_per_hour, l.price_evidence, l.started_at, l.ended_at
+    FROM ledger l JOIN cluster c USING (world, account, region, cluster_id)
+    WHERE l.world = $1 AND ($2::text IS NULL OR l.account = $2) AND ($3::text IS NULL OR l.region = $3)
+        AND ($4::text IS NULL OR c.name = $4 OR c.cluster_id = $4)
+        AND ($5::timestamptz IS NULL OR l.ended_at IS NULL OR l.ended_at > $5)
+        AND ($6::timestamptz IS NULL OR l.started_at < $6)
+    ORDER BY l.account, l.region, c.created_at, l.cluster_id, l.group_name, l.started_at, l.logical_id, l.number"""
+
+
+class Rate(NamedTuple):
+    """A price as it is written on an interval."""
+
+    micro_usd_per_hour: int
+    evidence: str
+
+
+class Entry(NamedTuple):
+    """An interval of the ledger with its price."""
+
+    account: str
+    region: str
+    cluster_id: str
+    cluster_name: str
+    group: str
+    logical_id: str
+    number: int
+    instance_id: str
+    instance_type: str
+    micro_usd_per_hour: int
+    price_evidence: str
+    started_at: WorldTime
+    ended_at: WorldTime | None
+
+
+async def open_intervals(
+    tx: Tx, scope: Scope, cluster_id: str, opened: Sequence[Interval], rates: Mapping[str, Rate]
+) -> None:
+    key = (scope.world, scope.account, scope.region, cluster_id)
+    records = [
+        (
+            *key,
+            one.logical_id,
+            one.number,
+            one.instance_id,
+            one.group,
+            one.instance_type,
+            *rates[one.instance_type],
+            one.started_at,
+            one.number - 1 or None,
+            one.previous_end,
+        )
+        for one in opened
+    ]
+    if records:
+        await tx.copy_records_to_table("ledger", records=records, columns=_COLUMNS)
+
+
+async def close_intervals(tx: Tx, scope: Scope, cluster_id: str, closed: Sequence[Interval]) -> None:
+    if not closed:
+        return
+    key = (scope.world, scope.account, scope.region, cluster_id)
+    ids, numbers, ends = zip(*((one.logical_id, one.number, one.ended_at) for one in closed), strict=True)
+    touched = await tx.execute(CLOSE, *key, list(ids), list(numbers), list(ends))
+    if touched != f"UPDATE {len(closed)}":
+        raise AssertionError(f"{len(closed)} intervals should have been open in {cluster_id}, but {touched}")
+
+
+async def entries(
+    tx: Tx,
+    world: str,
+    *,
+    account: str | None = None,
+    region: str | None = None,
+    cluster: str | None = None,
+    since: WorldTime | None = None,
+    until: WorldTime | None = None,
+) -> list[Entry]:
+    """The intervals that touch [since, until), of a cluster by name or id if one is given."""
+    return [Entry(*row) for row in await tx.fetch(READ, world, account, region, cluster, since, until)]

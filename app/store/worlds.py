@@ -1,0 +1,149 @@
+"""Worlds and their clocks. A clock is `base`, plus the wall time since `base_wall` times `rate` unless frozen."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import asyncpg
+
+from app.core.times import WorldTime, floor_ms
+from app.core.world import World
+from app.store import tables
+from app.store.db import Tx
+
+_LEASED = "coalesce(lease_until_wall > clock_timestamp(), false)"
+# While somebody advances the world, its clock stands where the advance has got to.
+_NOW = f"CASE WHEN frozen OR {_LEASED} THEN base ELSE base + (clock_timestamp() - base_wall) * rate END"
+_COLUMNS = f"name, seed, profile, started_at, rate, frozen, {_LEASED} AS leased, lease_epoch, {_NOW} AS now"
+
+READ = f"SELECT {_COLUMNS} FROM world WHERE name = $1"
+SHARE = f"{READ} FOR SHARE"
+LOCK = f"{READ} FOR UPDATE"
+LIST = f"SELECT {_COLUMNS} FROM world ORDER BY name"
+# Worlds whose clock has reached something: only these are worth a claim.
+BUSY = f"""SELECT name FROM world WHERE NOT frozen AND NOT {_LEASED} AND (
+    EXISTS (SELECT 1 FROM cluster c WHERE c.world = world.name AND c.due_at <= {_NOW}
+            AND (c.not_before_wall IS NULL OR c.not_before_wall <= clock_timestamp()))
+    OR EXISTS (SELECT 1 FROM capacity_wake k WHERE k.world = world.name AND k.at <= {_NOW})
+    OR EXISTS (SELECT 1 FROM capacity_change k WHERE k.world = world.name AND k.at <= {_NOW}))
+    ORDER BY name"""
+NEXT_DUE = """SELECT least(
+    (SELECT min(due_at) FROM cluster WHERE world = $1 AND due_at IS NOT NULL),
+    (SELECT min(at) FROM capacity_wake WHERE world = $1),
+    (SELECT min(at) FROM capacity_change WHERE world = $1))"""
+# A wall clock that jumped, or a time without any live process, is no time of a running world (CT-1).
+SHIFT = "UPDATE world SET base_wall = base_wall + $1::interval WHERE NOT frozen"
+
+
+def _world(row: asyncpg.Record) -> World:
+    world = World(*row)
+    return replace(world, now=floor_ms(world.now))
+
+
+async def read(tx: Tx, name: str) -> World | None:
+    """The world and its time, without a lock."""
+    row = await tx.fetchrow(READ, name)
+    return _world(row) if row else None
+
+
+async def share(tx: Tx, name: str) -> World | None:
+    """The same, and nobody may advance or drop the world until this transaction ends."""
+    row = await tx.fetchrow(SHARE, name)
+    return _world(row) if row else None
+
+
+async def lock(tx: Tx, name: str) -> World | None:
+    """The same, and every pass over the world waits until this transaction ends."""
+    row = await tx.fetchrow(LOCK, name)
+    return _world(row) if row else None
+
+
+async def all_worlds(tx: Tx) -> list[World]:
+    return [_world(row) for row in await tx.fetch(LIST)]
+
+
+async def busy(tx: Tx) -> list[str]:
+    """The running worlds in which something is due and which nobody advances."""
+    return [row[0] for row in await tx.fetch(BUSY)]
+
+
+async def next_due(tx: Tx, name: str) -> WorldTime | None:
+    """The earliest instant at which something of the world is due."""
+    value: WorldTime | None = await tx.fetchval(NEXT_DUE, name)
+    return value
+
+
+async def insert_world(
+    tx: Tx, name: str, *, seed: int, profile: str, start: WorldTime, rate: float, frozen: bool
+) -> bool:
+    """True when the world was made, False when its name was taken."""
+    made = await tx.fetchval(
+        """INSERT INTO world (name, seed, profile, started_at, base, base_wall, rate, frozen)
+        VALUES ($1, $2, $3, $4, $4, clock_timestamp(), $5, $6) ON CONFLICT DO NOTHING RETURNING true""",
+        name,
+        seed,
+        profile,
+        start,
+        rate,
+        frozen,
+    )
+    return bool(made)
+
+
+async def set_clock(tx: Tx, name: str, now: WorldTime, *, rate: float, frozen: bool) -> None:
+    """From now on the clock runs (or stands) from `now`."""
+    await tx.execute(
+        "UPDATE world SET base = $2, base_wall = clock_timestamp(), rate = $3, frozen = $4 WHERE name = $1",
+        name,
+        now,
+        rate,
+        frozen,
+    )
+
+
+async def take_lease(tx: Tx, name: str, owner: str, seconds: float) -> int | None:
+    """The new epoch, or None while another holds the lease. Waits for the passes that are under way."""
+    epoch: int | None = await tx.fetchval(
+        f"""UPDATE world SET lease_owner = $2, lease_epoch = lease_epoch + 1, base = {_NOW},
+        base_wall = clock_timestamp(), lease_until_wall = clock_timestamp() + make_interval(secs => $3)
+        WHERE name = $1 AND NOT {_LEASED} RETURNING lease_epoch""",
+        name,
+        owner,
+        seconds,
+    )
+    return epoch
+
+
+async def move(tx: Tx, name: str, epoch: int, now: WorldTime, seconds: float) -> bool:
+    """Set the leased world's clock to `now` and renew the lease; False when the lease was lost."""
+    moved = await tx.fetchval(
+        """UPDATE world SET base = greatest(base, $3), base_wall = clock_timestamp(),
+        lease_until_wall = clock_timestamp() + make_interval(secs => $4)
+        WHERE name = $1 AND lease_epoch = $2 RETURNING true""",
+        name,
+        epoch,
+        now,
+        seconds,
+    )
+    return bool(moved)
+
+
+async def release(tx: Tx, name: str, epoch: int) -> None:
+    """Give the lease back; the clock goes on from where the advance has got to."""
+    await tx.execute(
+        """UPDATE world SET lease_owner = NULL, lease_until_wall = NULL, base_wall = clock_timestamp()
+        WHERE name = $1 AND lease_epoch = $2""",
+        name,
+        epoch,
+    )
+
+
+async def shift(tx: Tx, gap: timedelta) -> None:
+    """Leave a gap of wall time out of every running clock."""
+    await tx.execute(SHIFT, gap)
+
+
+async def remove(tx: Tx, name: str) -> None:
+    """Delete all that the world owns, and the world."""
+    for table in reversed(tables.WORLD_TABLES):
+        await tx.execute(f"DELETE FROM {table.name} WHERE world = $1", name)
+    await tx.execute("DELETE FROM world WHERE name = $1", name)

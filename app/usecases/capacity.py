@@ -1,0 +1,63 @@
+"""How many machines exist, and the waking of those who wait for one (CT-4, HP-6)."""
+
+from app import catalog
+from app.core.capacity import WHOLE_REGION
+from app.core.errors import Invalid, NotFound
+from app.core.scope import Scope
+from app.core.times import WorldTime
+from app.store import capacity, clusters, instances, worlds
+from app.store.capacity import Change
+from app.store.db import Tx
+
+ENOUGH = 100_000
+"""How many waiting nodes are woken at once when a type becomes unlimited."""
+
+
+async def set_total(
+    tx: Tx, world: str, region: str, zone: str | None, instance_type: str, total: int | None, at: WorldTime | None
+) -> WorldTime:
+    """From `at` (None: now) on there are `total` machines; None makes the type unlimited. Gives the instant."""
+    if instance_type not in catalog.instance_types():
+        raise Invalid(f"No instance type '{instance_type}'. Use a name such as ml.p5.48xlarge.")
+    if zone is not None and zone not in [one.name for one in catalog.zones(region)]:
+        names = ", ".join(one.name for one in catalog.zones(region))
+        raise Invalid(f"Region {region} has no zone '{zone}'. Its zones are {names}.")
+    found = await worlds.lock(tx, world)
+    if found is None:
+        raise NotFound(f"There is no world '{world}'.")
+    change = Change(at or found.now, region, zone or WHOLE_REGION, instance_type, total)
+    if change.at > found.now:
+        await capacity.schedule(tx, world, change)
+    else:
+        await _apply(tx, world, change._replace(at=found.now))
+    return change.at
+
+
+async def _apply(tx: Tx, world: str, change: Change) -> None:
+    await capacity.set_total(tx, world, change)
+    await capacity.leave_wake(tx, world, change.region, [change.instance_type], change.at)
+
+
+async def apply_due_changes(tx: Tx, world: str, now: WorldTime) -> int:
+    """Carry out the schedule up to `now`; how many changes it held."""
+    if await worlds.lock(tx, world) is None:
+        return 0
+    changes = await capacity.take_due_changes(tx, world, now)
+    for change in changes:
+        await _apply(tx, world, change)
+    return len(changes)
+
+
+async def wake_waiting(tx: Tx, world: str, now: WorldTime) -> int:
+    """Let those who waited the longest try again, as many as there are machines; how many were woken."""
+    woken = 0
+    for wake in await capacity.take_due_wakes(tx, world, now):
+        free = await capacity.free_machines(tx, world, wake.region, wake.instance_type)
+        limit = ENOUGH if free is None else free
+        found = await instances.oldest_waiting(tx, world, wake.region, [wake.instance_type], limit)
+        for (account, region, cluster_id), logical_ids in sorted(found.items()):
+            scope = Scope(world, account, region)
+            await clusters.hurry(tx, scope, cluster_id, now)
+            await instances.wake(tx, scope, cluster_id, now, logical_ids)
+            woken += len(logical_ids)
+    return woken

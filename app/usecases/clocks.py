@@ -1,0 +1,180 @@
+"""The world's clock: read, freeze, resume, rate, and the settled advance (CT-1)."""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import timedelta
+
+from app import clock
+from app.core.errors import Conflict, Invalid, NotFound
+from app.core.times import WorldTime, after
+from app.core.world import World
+from app.store import worlds
+from app.store.db import Database, Tx
+from app.usecases.capacity import apply_due_changes, wake_waiting
+from app.usecases.provisioning import Policy, pass_over
+
+LATEST = WorldTime(clock.LATEST)
+WAIT_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """How far to advance: by a duration, to an instant, or (both None) to the next thing that is due."""
+
+    by: timedelta | None = None
+    to: WorldTime | None = None
+    most_passes: int | None = None
+    most_wall_seconds: float = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Advanced:
+    """Where the clock was and is; `settled` is False when a limit or a failing cluster stopped it early."""
+
+    before: WorldTime
+    after: WorldTime
+    settled: bool
+    counts: Counter[str]
+    reason: str | None = None
+
+
+async def read(tx: Tx, name: str) -> World:
+    world = await worlds.read(tx, name)
+    if world is None:
+        raise NotFound(f"There is no world '{name}'. Create it with `windtunnel world create {name}`.")
+    return world
+
+
+async def set_clock(tx: Tx, name: str, *, frozen: bool | None, rate: float | None) -> World:
+    """Freeze, resume or change the rate; the clock goes on from where it is."""
+    await read(tx, name)
+    world = await worlds.lock(tx, name)
+    assert world is not None
+    if world.leased:
+        raise Conflict(f"World '{name}' is being advanced. Try again when the advance has returned.")
+    await worlds.set_clock(
+        tx, name, world.now, rate=rate or world.rate, frozen=world.frozen if frozen is None else frozen
+    )
+    return await read(tx, name)
+
+
+async def advance(db: Database, name: str, goal: Goal, policy: Policy, owner: str, lease_seconds: float) -> Advanced:
+    """Visit every due instant in order up to the goal, and settle each; waits for its turn if another advances."""
+    if (leapt := await db.run(_leap, name, goal)) is not None:
+        return leapt
+    deadline = clock.monotonic() + goal.most_wall_seconds
+    epoch = await _take_turn(db, name, owner, lease_seconds, deadline)
+    try:
+        return await _Journey(db, name, goal, policy, epoch, lease_seconds, deadline).travel()
+    finally:
+        await db.run(worlds.release, name, epoch)
+
+
+async def _leap(tx: Tx, name: str, goal: Goal) -> Advanced | None:
+    """Nothing is due on the way: set the clock, in one transaction. None when there is work or somebody's lease."""
+    await read(tx, name)
+    world = await worlds.lock(tx, name)
+    assert world is not None
+    due = await worlds.next_due(tx, name)
+    target = _target(world, goal, due)
+    if world.leased or (due is not None and due <= target):
+        return None
+    await worlds.set_clock(tx, name, target, rate=world.rate, frozen=world.frozen)
+    return Advanced(world.now, target, True, Counter())
+
+
+def _target(world: World, goal: Goal, due: WorldTime | None) -> WorldTime:
+    if goal.to is not None:
+        target = goal.to
+    elif goal.by is not None:
+        if goal.by > LATEST - world.now:
+            raise Invalid(f"The clock ends at {LATEST:%Y-%m-%d}. Advance by less.")
+        target = after(world.now, goal.by)
+    else:
+        target = due or world.now
+    if target > LATEST:
+        raise Invalid(f"The clock ends at {LATEST:%Y-%m-%d}. Advance to an earlier instant.")
+    if target < world.now and goal.to is not None:
+        raise Invalid(f"Time never goes backward: world '{world.name}' is at {world.now.isoformat()} already.")
+    return max(target, world.now)
+
+
+async def _take_turn(db: Database, name: str, owner: str, lease_seconds: float, deadline: float) -> int:
+    while True:
+        epoch = await db.run(worlds.take_lease, name, owner, lease_seconds)
+        if epoch is not None:
+            return epoch
+        await db.run(read, name)
+        if clock.monotonic() > deadline:
+            raise Conflict(f"World '{name}' is being advanced by another request. Try again when it has returned.")
+        await clock.sleep(WAIT_SECONDS)
+
+
+class _Journey:
+    """An advance under way: the lease, the limits, and what has been done."""
+
+    def __init__(
+        self, db: Database, name: str, goal: Goal, policy: Policy, epoch: int, lease_seconds: float, deadline: float
+    ) -> None:
+        self._db, self._name, self._goal, self._policy = db, name, goal, policy
+        self._epoch, self._lease_seconds, self._deadline = epoch, lease_seconds, deadline
+        self._counts: Counter[str] = Counter()
+
+    async def travel(self) -> Advanced:
+        start = await self._db.run(read, self._name)
+        target = _target(start, self._goal, await self._db.run(worlds.next_due, self._name))
+        reached, reason = start.now, None
+        while reason is None:
+            due = await self._db.run(worlds.next_due, self._name)
+            if due is None or due > target:
+                reached = target
+                await self._move(target)
+                return Advanced(start.now, reached, True, self._counts)
+            reached = max(reached, due)
+            await self._move(reached)
+            self._counts["instants"] += 1
+            reason = await self._settle(reached)
+        return Advanced(start.now, reached, False, self._counts, reason)
+
+    async def _settle(self, now: WorldTime) -> str | None:
+        """Do all that is due at `now`; the reason why not all of it was done, or None."""
+        while True:
+            if reason := self._limit():
+                return reason
+            done = await settle_once(self._db, self._name, now, self._policy, self._epoch)
+            if done is None:
+                break
+            self._counts.update(done)
+            await self._renew(now)
+        due = await self._db.run(worlds.next_due, self._name)
+        if due is not None and due <= now:
+            return "something that is due could not be done; `windtunnel status` names the cluster and the error"
+        return None
+
+    def _limit(self) -> str | None:
+        if self._goal.most_passes is not None and self._counts["passes"] >= self._goal.most_passes:
+            return f"the limit of {self._goal.most_passes} events was reached; advance again to go on"
+        if clock.monotonic() > self._deadline:
+            return f"the limit of {self._goal.most_wall_seconds:g} wall seconds was reached; advance again to go on"
+        return None
+
+    async def _renew(self, now: WorldTime) -> None:
+        if self._counts["passes"] % 20 == 0:
+            await self._move(now)
+
+    async def _move(self, now: WorldTime) -> None:
+        if not await self._db.run(worlds.move, self._name, self._epoch, now, self._lease_seconds):
+            raise Conflict(f"The advance of world '{self._name}' lost its lease. Nothing is lost: advance again.")
+
+
+async def settle_once(
+    db: Database, name: str, now: WorldTime, policy: Policy, epoch: int | None = None
+) -> Counter[str] | None:
+    """One piece of due work of a world, in the order: capacity that changes, nodes to wake, clusters. None: no work."""
+    if changes := await db.run(apply_due_changes, name, now):
+        return Counter(capacity_changes=changes)
+    woken = await db.run(wake_waiting, name, now)
+    done = await db.run(pass_over, name, policy, epoch)
+    if done is None:
+        return Counter(woken=woken) if woken else None
+    return done + Counter(woken=woken)

@@ -1,0 +1,188 @@
+"""One pass over one due cluster: claim, think, save; one transaction for state, events, outbox and ledger.
+
+A pass handles the cluster's earliest due instant: at most a thousand nodes, set by set, and, when none is left at that
+instant, the decisions of the cluster and its groups.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from app.core.capacity import Stock
+from app.core.cluster import Cluster, Group, cluster_status, new_node, victims
+from app.core.faults import Faults
+from app.core.instance import Instance, next_due
+from app.core.launching import Batch, Surroundings, work
+from app.core.metering import Interval
+from app.core.provisioning import Decision, decide, next_deadline
+from app.core.scope import Scope
+from app.core.times import WorldTime
+from app.core.world import World
+from app.store import capacity, clusters, events, faults, instances, ledger, worlds
+from app.store.db import Tx
+from app.usecases.prices import rates
+
+BATCH = 1000
+"""The most nodes that one transaction moves, so that no lock is held for long."""
+STATE_CHANGE = "SageMaker HyperPod Cluster State Change"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the service's settings say to every pass."""
+
+    events_per_cluster: int = 10_000
+
+
+async def pass_over(tx: Tx, world_name: str, policy: Policy, epoch: int | None = None) -> Counter[str] | None:
+    """Handle the world's longest due cluster; None when nothing is due, or when the world is not ours to move.
+
+    `epoch` is the caller's lease on the world; a worker without one stands still while anybody holds it, and in a
+    frozen world, where only an advance moves anything.
+    """
+    world = await worlds.share(tx, world_name)
+    if world is None or not _may_move(world, epoch):
+        return None
+    claimed = await clusters.claim_due(tx, world_name, world.now)
+    if claimed is None:
+        return None
+    return await _handle(tx, world, claimed.cluster, claimed.due_at, policy)
+
+
+def _may_move(world: World, epoch: int | None) -> bool:
+    if epoch is not None:
+        return world.leased and world.epoch == epoch
+    return not world.frozen and not world.leased
+
+
+async def _handle(tx: Tx, world: World, cluster: Cluster, at: WorldTime, policy: Policy) -> Counter[str]:
+    scope = Scope(world.name, cluster.account, cluster.region)
+    groups = await clusters.groups(tx, scope, cluster.cluster_id)
+    nodes = await instances.due(tx, scope, cluster.cluster_id, at, BATCH)
+    around = await _surroundings(tx, world, cluster.region, groups, nodes)
+    batch = work(cluster, groups, nodes, at, world.now, around)
+    counted = _count(groups, batch)
+    more = len(nodes) == BATCH  # others may be due at this instant, so the decisions wait
+    decision = Decision(cluster, counted, at) if more else decide(cluster, counted, batch, at)
+    await _save_batch(tx, scope, world, batch)
+    await _carry_out(tx, scope, world, groups, decision, batch, policy, at if more else None)
+    return Counter(nodes=len(nodes), events=len(batch.events) + len(decision.events), passes=1)
+
+
+async def _surroundings(
+    tx: Tx, world: World, region: str, groups: Mapping[str, Group], nodes: Sequence[Instance]
+) -> Surroundings:
+    """Locks, in this order everywhere: the cluster (already held), the fault rules, the pools."""
+    types = {node.instance_type for node in nodes}
+    types.update(kind for name in {node.group for node in nodes} for kind in groups[name].instance_types)
+    rules = await faults.lock_rules(tx, world.name) if nodes else []
+    pools = await capacity.lock_pools(tx, world.name, region, sorted(types)) if nodes else []
+    return Surroundings(world.seed, world.timings, Stock(pools), Faults(rules, world.seed))
+
+
+def _count(groups: Mapping[str, Group], batch: Batch) -> dict[str, Group]:
+    """The groups with what the batch changed; the others are the same objects, so that they are not saved."""
+    gone = Counter(node.group for node in batch.gone)
+    changed = dict(groups)
+    for name in {*gone, *batch.current}:
+        group = groups[name]
+        changed[name] = replace(group, current=group.current + batch.current.get(name, 0), rows=group.rows - gone[name])
+    return changed
+
+
+async def _save_batch(tx: Tx, scope: Scope, world: World, batch: Batch) -> None:
+    cluster_id, delays = batch.cluster.cluster_id, world.timings.delays
+    await instances.save(tx, scope, cluster_id, batch.changed, [next_due(node, delays) for node in batch.changed])
+    await instances.remove(tx, scope, cluster_id, batch.gone)
+    await _save_bills(tx, scope, cluster_id, batch.opened, batch.closed)
+    stock, struck = batch.around.stock, batch.around.faults
+    if stock.deltas:
+        await capacity.count(tx, scope.world, scope.region, stock.deltas)
+    if stock.freed:
+        await capacity.leave_wake(tx, scope.world, scope.region, stock.freed, world.now)
+    if struck.counted:
+        await faults.record(tx, scope.world, struck.counted, struck.hits, struck.hits_before)
+
+
+async def _save_bills(
+    tx: Tx, scope: Scope, cluster_id: str, opened: Sequence[Interval], closed: Sequence[Interval]
+) -> None:
+    if opened:
+        prices = await rates(tx, scope.world, scope.region, {one.instance_type for one in opened})
+        await ledger.open_intervals(tx, scope, cluster_id, opened, prices)
+    await ledger.close_intervals(tx, scope, cluster_id, closed)
+
+
+async def _carry_out(
+    tx: Tx,
+    scope: Scope,
+    world: World,
+    before: Mapping[str, Group],
+    made: Decision,
+    batch: Batch,
+    policy: Policy,
+    again_at: WorldTime | None,
+) -> None:
+    """Write what was decided, and when the cluster next needs looking at."""
+    cluster_id = made.cluster.cluster_id
+    if made.gone:
+        await _announce(tx, scope, batch.cluster, "Deleted", made.at)
+        await clusters.bury(tx, scope, cluster_id, made.at)
+        return
+    await _stop(tx, scope, made)
+    await _plan(tx, scope, world, made)
+    told = [*batch.events, *made.events] if made.cluster.continuous else []
+    seq = await events.append(tx, scope, cluster_id, told, made.cluster.event_seq, policy.events_per_cluster)
+    if made.removed:
+        await clusters.remove_groups(tx, scope, cluster_id, made.removed)
+    changed = [group for name, group in made.groups.items() if group is not before.get(name)]
+    await clusters.save_groups(tx, scope, cluster_id, changed)
+    if (status := cluster_status(made.cluster)) != cluster_status(batch.cluster):
+        await _announce(tx, scope, made.cluster, status, made.at)
+    times = (again_at, await instances.next_due(tx, scope, cluster_id), next_deadline(made.cluster, made.groups))
+    due_at = min((time for time in times if time is not None), default=None)
+    await clusters.save(tx, scope, replace(made.cluster, event_seq=seq), due_at)
+
+
+async def _stop(tx: Tx, scope: Scope, made: Decision) -> None:
+    cluster_id = made.cluster.cluster_id
+    if made.stop_all:
+        await instances.stop_all(tx, scope, cluster_id, made.at)
+    if made.stop_groups:
+        await instances.stop_groups(tx, scope, cluster_id, made.at, made.stop_groups)
+    for name, count in made.surplus.items():
+        chosen = victims(await instances.candidates(tx, scope, cluster_id, name), count)
+        await instances.stop_nodes(tx, scope, cluster_id, made.at, chosen)
+        group = made.groups[name]
+        made.change(group, slots=group.slots - len(chosen))
+
+
+async def _plan(tx: Tx, scope: Scope, world: World, made: Decision) -> None:
+    """Make places for what is missing, at most a batch in all; the rest is due at the same instant."""
+    room = BATCH
+    for name, wanted in made.plan.items():
+        if room == 0:
+            break
+        group = made.groups[name]
+        new = add_places(made.cluster, group, min(wanted, room), made.at, world.seed)
+        await instances.insert(tx, scope, made.cluster.cluster_id, new, [made.at] * len(new))
+        made.groups[name] = grown(group, len(new))
+        room -= len(new)
+
+
+def add_places(cluster: Cluster, group: Group, count: int, at: WorldTime, seed: int) -> list[Instance]:
+    """The group's next `count` nodes, waiting for their first launch."""
+    first = group.next_ordinal
+    return [new_node(cluster, group, first + place, at, seed) for place in range(count)]
+
+
+def grown(group: Group, count: int) -> Group:
+    """The group with `count` more nodes."""
+    return replace(group, rows=group.rows + count, slots=group.slots + count, next_ordinal=group.next_ordinal + count)
+
+
+async def _announce(tx: Tx, scope: Scope, cluster: Cluster, status: str, at: WorldTime) -> None:
+    detail = {"ClusterArn": cluster.arn, "ClusterName": cluster.name, "ClusterStatus": status}
+    if cluster.failure_message is not None:
+        detail["FailureMessage"] = cluster.failure_message
+    await events.announce(tx, scope, cluster.cluster_id, at, STATE_CHANGE, detail)
