@@ -1,12 +1,10 @@
-"""`windtunnel`: the command line, and the exit code of everything that can go wrong (CT-11)."""
-
-import sys
+"""`windtunnel`: the command line (CT-11)."""
 
 import typer
 
+from app import __version__
 from app.commands import bill, capacity, clock, doctor, env, execute, fault, price, processes, status, up, world
-
-DONE, FAILED, USAGE, NOT_READY, PORT_IN_USE, DATABASE = 0, 1, 2, 3, 4, 5
+from app.commands.exits import reporting
 
 app = typer.Typer(
     name="windtunnel",
@@ -21,9 +19,7 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def root(version: bool = typer.Option(False, "--version", help="Print the version.", is_eager=True)) -> None:
     if version:
-        import importlib.metadata
-
-        print(importlib.metadata.version("windtunnel"))
+        print(__version__)
         raise typer.Exit
 
 
@@ -41,43 +37,8 @@ for noun in (clock, capacity, fault, price, world):
 
 
 def main() -> None:
-    """Run one command line. What a user can mend is one line on standard error, never a traceback."""
-    try:
-        app()
-    except KeyboardInterrupt:
-        sys.exit(130)
-    except BrokenPipeError:  # `windtunnel bill | head`
-        sys.stderr.close()
-        sys.exit(DONE)
-    except Exception as error:
-        code = exit_code(error)
-        if code is None:
-            raise
-        print(f"windtunnel: {error}", file=sys.stderr)
-        sys.exit(code)
-
-
-def exit_code(error: Exception) -> int | None:
-    """The documented code of `error`; None for what should not happen, which deserves its traceback."""
-    from app.commands.client import Refused, Unreachable
-    from app.commands.execute import CannotRun
-    from app.host.children import Unusable
-    from app.host.listener import PortInUse
-    from app.host.supervisor import NotReady
-    from app.settings import SettingsError
-    from app.store.binaries import DatabaseError
-
-    codes: dict[type[Exception], int] = {
-        Refused: FAILED,
-        CannotRun: FAILED,
-        SettingsError: USAGE,
-        Unusable: USAGE,
-        Unreachable: NOT_READY,
-        NotReady: NOT_READY,
-        PortInUse: PORT_IN_USE,
-        DatabaseError: DATABASE,
-    }
-    return codes.get(type(error))
+    """Run one command line."""
+    reporting(app)
 
 
 if __name__ == "__main__":

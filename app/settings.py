@@ -1,23 +1,20 @@
-"""Every setting of the service, frozen, from one place: flags over `WINDTUNNEL_*` over a file (CT-13)."""
+"""Every setting of the service, frozen, from one place: flags over `WINDTUNNEL_*` over a file (CT-13).
 
+A plain dataclass: building a Pydantic model takes 0.2 s, and every process and every command waits for it.
+"""
+
+# ruff: noqa: RUF009 - `_setting` is `dataclasses.field` with a name of its own
+import dataclasses
 import difflib
 import ipaddress
 import os
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
-
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from typing import Any, Literal
 
 PREFIX = "WINDTUNNEL_"
 CONFIG_VARIABLE = "WINDTUNNEL_CONFIG"
@@ -27,83 +24,138 @@ class SettingsError(Exception):
     """A setting that cannot be used; the text names it, says why and what to do. Exit code 2."""
 
 
-def _comma_separated(value: object) -> object:
-    """`a, b` as the environment writes a list; a TOML list passes as it is."""
-    if isinstance(value, str):
-        return tuple(part.strip() for part in value.split(",") if part.strip())
-    return value
+def _setting(default: Any, read: Callable[[Any], Any], *, secret: bool = False) -> Any:
+    """A field with the reader that makes its value of a string (or of a TOML value), or raises ValueError."""
+    return dataclasses.field(default=default, metadata={"read": read}, repr=not secret)
 
 
-Words = Annotated[tuple[str, ...], BeforeValidator(_comma_separated)]
+def _whole(least: int, most: int) -> Callable[[Any], int]:
+    def read(value: Any) -> int:
+        if isinstance(value, bool) or not re.fullmatch(r"[+-]?[0-9]+", str(value).strip()):
+            raise ValueError("must be a whole number")
+        if not least <= int(value) <= most:
+            raise ValueError(f"must be from {least} to {most}")
+        return int(value)
+
+    return read
 
 
-class Settings(BaseModel):
-    """What one process of the service is told. Built by `load`; a test may build it directly."""
+def _positive(value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError("must be a number") from None
+    if isinstance(value, bool) or not 0 < number < float("inf"):
+        raise ValueError("must be greater than 0")
+    return number
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    host: str = "127.0.0.1"
-    port: int = Field(4600, ge=0, le=65535, description="0 takes a free port")
-    endpoint: str | None = Field(None, description="where the command line finds the service")
+def _one_of(*words: str) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
+        if value not in words:
+            raise ValueError(f"must be one of {', '.join(words)}")
+        return str(value)
 
-    database_url: str | None = Field(None, repr=False, description="None: the embedded Postgres")
-    data: Path | None = Field(None, description="None: `default_data_dir()`")
-    ephemeral: bool = False
-    api_pool_size: int = Field(10, ge=1, le=200)
-    lease_seconds: float = Field(10.0, gt=0, description="wall time")
-    poll_seconds: float = Field(0.25, gt=0, description="wall time")
+    return read
 
-    profile: Literal["instant", "fast", "realistic"] = "fast"
-    rate: float = Field(1.0, gt=0, allow_inf_nan=False, description="virtual seconds a wall second")
-    frozen: bool = False
-    start: datetime | None = Field(None, description="where world `main` starts; None: now")
-    seed: int = Field(1, ge=0, lt=2**63)
-    seed_file: Path | None = None
-    events_per_cluster: int = Field(10_000, ge=1)
-    default_region: str = Field("us-west-2", pattern=r"^[a-z]{2}(-[a-z]+)+-[0-9]+$")
-    default_account: str = Field("111122223333", pattern=r"^[0-9]{12}$")
-    slurm_default_mode: Literal["classic", "continuous"] = "classic"
 
-    auth: Literal["off", "verify"] = "off"
-    access_keys: Words = Field((), repr=False, description="AKID:SECRET, comma-separated")
-    control_token: str | None = Field(None, min_length=1, repr=False)
-    allowed_hosts: Words = ()
-
-    log_format: Literal["auto", "human", "json"] = "auto"
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
-    supervised: bool = Field(False, description="set by `windtunnel up` for its children")
-    listen_fd: int | None = Field(None, ge=3, description="set by `windtunnel up` for its API")
-
-    @field_validator("start")
-    @classmethod
-    def _start_is_an_instant(cls, value: datetime | None) -> datetime | None:
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError("needs an offset from UTC, as in 2026-01-01T00:00:00Z")
-        return value.astimezone(UTC).replace(microsecond=0)
-
-    @field_validator("access_keys")
-    @classmethod
-    def _keys_are_pairs(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if any(not all(pair.partition(":")[::2]) for pair in value):
-            raise ValueError("must be AKID:SECRET pairs separated by commas")
+def _text(pattern: str, meaning: str) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
+        if not isinstance(value, str) or not re.fullmatch(pattern, value):
+            raise ValueError(f"must be {meaning}")
         return value
 
-    @model_validator(mode="after")
-    def _is_consistent(self) -> Self:
+    return read
+
+
+def _yes_or_no(value: Any) -> bool:
+    words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+    try:
+        return words[str(value).lower()]
+    except KeyError:
+        raise ValueError("must be true or false") from None
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    """`a, b` as the environment writes a list; a TOML list passes as it is."""
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
+        raise ValueError("must be words separated by commas")
+    return tuple(part.strip() for part in parts if part.strip())
+
+
+def _key_pairs(value: Any) -> tuple[str, ...]:
+    pairs = _words(value)
+    if not all(all(pair.partition(":")[::2]) for pair in pairs):
+        raise ValueError("must be AKID:SECRET pairs separated by commas")
+    return pairs
+
+
+def _instant(value: Any) -> datetime:
+    try:
+        moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
+    except ValueError:
+        raise ValueError("must be an instant such as 2026-01-01T00:00:00Z") from None
+    if moment.tzinfo is None:
+        raise ValueError("needs an offset from UTC, as in 2026-01-01T00:00:00Z")
+    return moment.astimezone(UTC).replace(microsecond=0)
+
+
+_ANY = _text(r"(?s).+", "text that is not empty")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What one process of the service is told. Built by `load`; a test may build it directly."""
+
+    host: str = _setting("127.0.0.1", _ANY)
+    port: int = _setting(4600, _whole(0, 65535))  # 0 takes a free one
+    endpoint: str | None = _setting(None, _text(r"https?://\S+", "an http:// address"))  # for the command line
+
+    database_url: str | None = _setting(  # None: the embedded Postgres
+        None, _text(r"postgres(ql)?://\S+", "a postgresql:// address"), secret=True
+    )
+    data: Path | None = _setting(None, Path)  # None: `default_data_dir()`
+    ephemeral: bool = _setting(False, _yes_or_no)
+    api_pool_size: int = _setting(10, _whole(1, 200))
+    lease_seconds: float = _setting(10.0, _positive)  # wall time
+    poll_seconds: float = _setting(0.25, _positive)  # wall time
+
+    profile: Literal["instant", "fast", "realistic"] = _setting("fast", _one_of("instant", "fast", "realistic"))
+    rate: float = _setting(1.0, _positive)  # virtual seconds in a second of the wall
+    frozen: bool = _setting(False, _yes_or_no)
+    start: datetime | None = _setting(None, _instant)  # where world `main` starts; None: now
+    seed: int = _setting(1, _whole(0, 2**63 - 1))
+    seed_file: Path | None = _setting(None, Path)
+    events_per_cluster: int = _setting(10_000, _whole(1, 10**9))
+    default_region: str = _setting("us-west-2", _text(r"[a-z]{2}(-[a-z]+)+-[0-9]+", "a region such as us-west-2"))
+    default_account: str = _setting("111122223333", _text(r"[0-9]{12}", "an account's twelve digits"))
+    slurm_default_mode: Literal["classic", "continuous"] = _setting("classic", _one_of("classic", "continuous"))
+
+    auth: Literal["off", "verify"] = _setting("off", _one_of("off", "verify"))
+    access_keys: tuple[str, ...] = _setting((), _key_pairs, secret=True)  # AKID:SECRET
+    control_token: str | None = _setting(None, _text(r"[!-~]+", "visible ASCII without blanks"), secret=True)
+    allowed_hosts: tuple[str, ...] = _setting((), _words)
+
+    log_format: Literal["auto", "human", "json"] = _setting("auto", _one_of("auto", "human", "json"))
+    log_level: Literal["debug", "info", "warning", "error"] = _setting(
+        "info", _one_of("debug", "info", "warning", "error")
+    )
+    supervised: bool = _setting(False, _yes_or_no)  # set by `windtunnel up` for its children
+    listen_fd: int | None = _setting(None, _whole(3, 2**20))  # set by `windtunnel up` for its API
+
+    def __post_init__(self) -> None:
         if not is_loopback(self.host) and not self.control_token:
-            raise ValueError(  # CT-14, RL-23
+            raise SettingsError(  # CT-14, RL-23
                 f"host {self.host} is reachable from other machines, so the control API needs a token: "
                 f"set {PREFIX}CONTROL_TOKEN, or use --host 127.0.0.1"
             )
         places = {"ephemeral": self.ephemeral, "data": self.data, "database_url": self.database_url}
         chosen = [name for name, value in places.items() if value]
         if len(chosen) > 1 and not self.supervised:
-            raise ValueError(f"{' and '.join(chosen)} exclude each other: keep one of them")
+            raise SettingsError(f"{' and '.join(chosen)} exclude each other: keep one of them")
         if self.auth == "verify" and not self.access_keys:
-            raise ValueError(f"auth verify needs keys to verify against: set {PREFIX}ACCESS_KEYS=AKID:SECRET")
-        return self
+            raise SettingsError(f"auth verify needs keys to verify against: set {PREFIX}ACCESS_KEYS=AKID:SECRET")
 
     @property
     def secrets_by_key(self) -> dict[str, str]:
@@ -121,17 +173,17 @@ class Settings(BaseModel):
         host = unspecified.get(self.host, self.host)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
 
-    def environment_names(self) -> list[str]:
-        """The variables of `environment`, without their values: safe to show."""
-        return sorted(self.environment())
-
     def environment(self) -> dict[str, str]:
         """The `WINDTUNNEL_*` variables that give a child process these settings."""
-        plain = self.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
-        return {
-            PREFIX + name.upper(): ",".join(value) if isinstance(value, list) else str(value)
-            for name, value in plain.items()
-        }
+        changed = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        defaults = {field.name: field.default for field in dataclasses.fields(self)}
+        return {PREFIX + name.upper(): _written(value) for name, value in changed.items() if value != defaults[name]}
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
 def is_loopback(host: str) -> bool:
@@ -159,16 +211,16 @@ def load(
     environ = os.environ if environ is None else environ
     config = config or (Path(environ[CONFIG_VARIABLE]) if environ.get(CONFIG_VARIABLE) else None)
     values: dict[str, Any] = {}
-    labels: dict[str, str] = {}
     for name, value in (_from_file(config) if config else {}).items():
-        _accept(values, labels, name, value, f"{name} in {config}")
+        values[name] = _read(name, value, f"{name} in {config}")
     for variable, value in environ.items():
         if variable.startswith(PREFIX) and variable != CONFIG_VARIABLE:
-            _accept(values, labels, variable.removeprefix(PREFIX).lower(), value, variable)
+            name = variable.removeprefix(PREFIX).lower()
+            values[name] = _read(name, value, variable)
     for name, value in (flags or {}).items():
         if value is not None:
-            _accept(values, labels, name, value, f"--{name.replace('_', '-')}")
-    return _build(values, labels)
+            values[name] = _read(name, value, f"--{name.replace('_', '-')}")
+    return Settings(**values)
 
 
 def _from_file(path: Path) -> dict[str, Any]:
@@ -178,22 +230,15 @@ def _from_file(path: Path) -> dict[str, Any]:
         raise SettingsError(f"the configuration file {path} cannot be read: {error}") from error
 
 
-def _accept(values: dict[str, Any], labels: dict[str, str], name: str, value: object, label: str) -> None:
-    if name not in Settings.model_fields:
-        known = difflib.get_close_matches(name, Settings.model_fields, n=1)
+def _read(name: str, value: Any, label: str) -> Any:
+    """The setting's value; a refusal names it as the user wrote it, and never repeats the value."""
+    readers = {field.name: field.metadata["read"] for field in dataclasses.fields(Settings)}
+    if name not in readers:
+        known = difflib.get_close_matches(name, readers, n=1)
         written = PREFIX + known[0].upper() if known and label.startswith(PREFIX) else "".join(known)
         hint = f"did you mean {written}?" if known else "`windtunnel up --help` lists what there is"
         raise SettingsError(f"{label} is not a setting of this version: {hint}")
-    values[name], labels[name] = value, label
-
-
-def _build(values: dict[str, Any], labels: dict[str, str]) -> Settings:
     try:
-        return Settings.model_validate(values)
-    except ValidationError as error:
-        lines = []
-        for problem in error.errors(include_url=False, include_input=False):
-            field = str(problem["loc"][0]) if problem["loc"] else ""
-            message = problem["msg"].removeprefix("Value error, ")
-            lines.append(f"{labels.get(field, field)}: {message}" if field else message)
-        raise SettingsError("; ".join(lines)) from None
+        return readers[name](value)
+    except (TypeError, ValueError) as error:
+        raise SettingsError(f"{label}: {error}") from None

@@ -42,7 +42,7 @@ def _findings(config: o.Config) -> Iterator[Finding]:
     except SettingsError as error:
         yield {"about": "settings", "ok": False, "found": str(error)}
         return
-    yield {"about": "settings", "ok": True, "found": ", ".join(settings.environment_names()) or "all defaults"}
+    yield {"about": "settings", "ok": True, "found": ", ".join(sorted(settings.environment())) or "all defaults"}
     yield _finding("database", lambda: _database(settings))
     if not settings.database_url:
         yield _finding("data", lambda: _data(settings))

@@ -1,8 +1,8 @@
 """What `up` prints when it is ready (CT-12)."""
 
-import importlib.metadata
 from typing import Any
 
+from app import __version__
 from app.host.exports import command
 from app.settings import Settings
 from app.store.dsn import displayed
@@ -25,7 +25,7 @@ def banner(settings: Settings, clock: dict[str, Any] | None, *, ephemeral: bool)
     target = "" if settings.base_url == DEFAULT_ENDPOINT else f" --endpoint {settings.base_url}"
     return "\n".join(
         [
-            f"Windtunnel {importlib.metadata.version('windtunnel')} is ready.",
+            f"Windtunnel {__version__} is ready.",
             "",
             *(f"  {name:<10} {value}" for name, value in facts.items()),
             "",

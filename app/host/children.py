@@ -24,7 +24,7 @@ class Unusable(Exception):
 
 
 class Child:
-    """`windtunnel NAME`, with our settings in its environment and a pipe of ours as its standard input."""
+    """The process NAME, with our settings in its environment and a pipe of ours as its standard input."""
 
     def __init__(self, name: str, settings: Settings, fds: Sequence[int] = ()) -> None:
         self.name = name
@@ -70,7 +70,7 @@ class Child:
     async def _start(self) -> asyncio.subprocess.Process:
         environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
         self._process = await asyncio.create_subprocess_exec(
-            *[sys.executable, "-m", "app.cli", self.name],
+            *[sys.executable, "-m", "app.commands.process", self.name],
             stdin=asyncio.subprocess.PIPE,
             env=environment | self.settings.environment(),
             pass_fds=self.fds,

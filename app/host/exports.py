@@ -8,7 +8,6 @@ from urllib.parse import quote
 
 from app.settings import Settings
 
-
 # What would send a client elsewhere, or with other keys, in spite of the variables below.
 OVERRIDING = ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_SAGEMAKER", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS")
 

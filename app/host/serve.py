@@ -41,7 +41,7 @@ def serve(application: "ASGIApp", settings: Settings, listener: socket.socket) -
         ws="none",
         lifespan="on",
         log_config=None,
-        log_level=settings.log_level,
+        log_level=None,
         access_log=False,
         server_header=False,
         proxy_headers=False,

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import dataclasses
 import logging
 import shutil
 import signal
@@ -18,7 +19,6 @@ from app.host.probe import until_ready
 from app.settings import Settings
 from app.store.binaries import DatabaseError
 from app.store.embedded import EmbeddedPostgres
-from app.store.migrate import ensure_schema
 
 log = logging.getLogger(__name__)
 
@@ -79,6 +79,9 @@ class Supervisor:
             await self.postgres.stop()
 
     async def _start_database(self) -> None:
+        # Imported here: the children, which take the longest, have been started by now.
+        from app.store.migrate import ensure_schema
+
         if self.postgres:
             await self.postgres.start()
         await ensure_schema(str(self.settings.database_url))
@@ -143,19 +146,19 @@ async def until_told(work: Coroutine[Any, Any, T]) -> T | None:
 
 
 def _for_children(settings: Settings, listener: socket.socket, postgres: EmbeddedPostgres | None) -> Settings:
-    told = {
-        "supervised": True,
-        "ephemeral": False,
-        "listen_fd": listener.fileno(),
-        "port": listener.getsockname()[1],
-        "database_url": postgres.dsn if postgres else settings.database_url,
-        "data": postgres.data_dir if postgres else None,
-    }
-    return settings.model_copy(update=told)
+    return dataclasses.replace(
+        settings,
+        supervised=True,
+        ephemeral=False,
+        listen_fd=listener.fileno(),
+        port=listener.getsockname()[1],
+        database_url=postgres.dsn if postgres else settings.database_url,
+        data=postgres.data_dir if postgres else None,
+    )
 
 
 def _without_listener(settings: Settings) -> Settings:
-    return settings.model_copy(update={"listen_fd": None})
+    return dataclasses.replace(settings, listen_fd=None)
 
 
 @contextlib.contextmanager
