@@ -1,0 +1,39 @@
+"""The scheduler: one at a time by a lease with an epoch, the others stand by. It has no policy to apply yet."""
+
+import structlog
+
+from app import clock
+from app.settings import Settings
+from app.store import processes
+from app.store.db import Tx
+from app.workers.loop import Work, Worker, run_worker
+
+LEASE = "scheduler"
+log = structlog.get_logger()
+
+
+async def run(settings: Settings) -> None:
+    """Work until told to stop."""
+    await run_worker("scheduler", settings, schedule)
+
+
+def schedule(worker: Worker) -> Work:
+    """A pass under the lease. Whoever lost it notices at its next write, which then does not happen."""
+    epoch: int | None = None
+
+    async def look() -> bool:
+        nonlocal epoch
+        held = await worker.db.run(processes.hold, LEASE, worker.name, epoch, worker.settings.lease_seconds)
+        if held != epoch:
+            log.info("lease", kind="scheduler", name=worker.name, epoch=held, lost=epoch, wall=str(clock.wall_now()))
+        epoch = held
+        if held is not None and not await worker.db.run(_pass, held):
+            log.warning("stale lease: started afresh", name=worker.name, epoch=held)
+            epoch = None
+        return False
+
+    return look
+
+
+async def _pass(tx: Tx, epoch: int) -> bool:
+    return await processes.count_pass(tx, LEASE, epoch)
