@@ -1,0 +1,55 @@
+"""One embedded Postgres and one service for the whole session; each test takes a world of its own (CT-0)."""
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from app.settings import Settings
+from app.store.db import Database
+from app.store.embedded import EmbeddedPostgres
+from app.store.migrate import ensure_schema
+from tests.kit import Running, TestWorld, serving
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[EmbeddedPostgres]:
+    """A server without our schema, for tests that need databases of their own."""
+    directory = Path(tempfile.mkdtemp(prefix="wt-test-"))
+    directory.chmod(0o755)  # as root the server runs as another user, who must get in
+    server = EmbeddedPostgres(directory)
+    asyncio.run(server.start())
+    yield server
+    asyncio.run(server.stop())
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def dsn(postgres: EmbeddedPostgres) -> str:
+    """A database with the current schema."""
+    asyncio.run(ensure_schema(postgres.dsn))
+    return postgres.dsn
+
+
+@pytest_asyncio.fixture(scope="session")
+async def database(dsn: str) -> AsyncIterator[Database]:
+    opened = await Database.connect(dsn, size=5, name="tests")
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture(scope="session")
+def service(dsn: str) -> Iterator[Running]:
+    """The real application on loopback, without workers: worlds are frozen and moved by advancing."""
+    with serving(Settings(database_url=dsn, frozen=True)) as running:
+        yield running
+
+
+@pytest.fixture
+def world(service: Running) -> TestWorld:
+    """A frozen world with the `fast` profile, seed 7, at 2026-01-01."""
+    return service.world()
