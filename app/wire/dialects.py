@@ -1,5 +1,6 @@
 """Which surface a request is for, and how each says no. For refusals that happen before any surface is reached."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from enum import Enum
@@ -8,9 +9,13 @@ from typing import Any
 import orjson
 
 from app.wire.aws.errors import AwsError, refusal
-from app.wire.aws.protocol import new_request_id, respond
+from app.wire.aws.protocol import new_request_id
 
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+LINGER_S = 1.0
+LINGER_BYTES = 16 * 1024 * 1024
 
 
 class Surface(Enum):
@@ -58,24 +63,46 @@ def surface_of(scope: Mapping[str, Any], *, has_target: bool) -> Surface:
     return Surface.AWS if has_target or path in ("", "/") else Surface.CONTROL
 
 
-async def refuse(send: Send, surface: Surface, no: Refusal, *, closes: bool) -> None:
-    """Answer `no` in the surface's dialect, with a request id. `closes`: end the connection, body unread."""
+async def refuse(send: Send, surface: Surface, no: Refusal, unread: Receive | None = None) -> None:
+    """Answer `no` in the surface's dialect, with a request id.
+
+    `unread` is where the rest of a refused body comes from; the connection then ends. It is read on for a moment
+    after the answer is out, since closing on a client that still sends would take the answer from it.
+    """
     request_id = new_request_id()
-    close = ((b"connection", b"close"),) if closes else ()
+    close = ((b"connection", b"close"),) if unread else ()
     if surface is Surface.AWS:
-        error = AwsError(_AWS_CODES.get(no.status, no.code), no.message, no.status)
-        return await respond(send, refusal(error, *close), request_id)
-    body = orjson.dumps(_google(no) if surface is Surface.GOOGLE else _ours(no))
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"x-request-id", request_id.encode()),
-        *close,
-    ]
+        answer = refusal(AwsError(_AWS_CODES.get(no.status, no.code), no.message, no.status), *close)
+        headers, body = answer.all_headers(request_id), answer.body
+    else:
+        body = orjson.dumps(_google(no) if surface is Surface.GOOGLE else _ours(no))
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+            (b"x-request-id", request_id.encode()),
+            *close,
+        ]
     if no.status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": no.status, "headers": headers})
-    return await send({"type": "http.response.body", "body": body})
+    await send({"type": "http.response.body", "body": body, "more_body": unread is not None})
+    if unread is not None:
+        await _linger(unread)
+        await send({"type": "http.response.body", "body": b""})
+
+
+async def _linger(unread: Receive) -> None:
+    """Let the client finish sending, within bounds."""
+    left = LINGER_BYTES
+    try:
+        async with asyncio.timeout(LINGER_S):
+            while left > 0:
+                message = await unread()
+                left -= len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return
+    except TimeoutError:
+        return
 
 
 def _google(no: Refusal) -> dict[str, Any]:

@@ -66,18 +66,18 @@ class Safety:
         surface = surface_of(scope, has_target=headers.one("x-amz-target") is not None)
         refusal = self._refusal(scope, headers, surface) if is_named else _NO_SUCH_WORLD
         if refusal is not None:
-            return await refuse(send, surface, refusal, closes=headers.has_body)
+            return await refuse(send, surface, refusal, receive if headers.has_body else None)
         if not headers.has_body:
             return await self._app(scope, receive, send)
         try:
             async with asyncio.timeout(BODY_DEADLINE_S):
                 body = await _whole_body(receive, self._rules.max_body)
         except TimeoutError:
-            return await refuse(send, surface, _TOO_SLOW, closes=True)
+            return await refuse(send, surface, _TOO_SLOW, receive)
         if body is None:
             return None  # the client is gone
         if len(body) > self._rules.max_body:
-            return await refuse(send, surface, self._too_large(), closes=True)
+            return await refuse(send, surface, self._too_large(), receive)
         return await self._app(scope, _replay(body, receive), send)
 
     def _refusal(self, scope: AsgiScope, headers: "_Headers", surface: Surface) -> Refusal | None:

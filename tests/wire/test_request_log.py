@@ -1,0 +1,42 @@
+"""CT-7: the last requests and their counts."""
+
+from prometheus_client import CollectorRegistry
+from structlog.testing import capture_logs
+
+from app.core.scope import Scope
+from app.wire.request_log import RequestLog, RequestRecord, one_line
+
+
+def record(number: int, code: str | None = None, ignored: tuple[str, ...] = ()) -> RequestRecord:
+    return RequestRecord(str(number), "sagemaker", "ListClusters", Scope("main", "1", "r"), 200, code, 2.0, ignored)
+
+
+def test_the_newest_are_kept() -> None:
+    """CT-7: a bounded ring, newest first."""
+    log = RequestLog(CollectorRegistry(), size=3)
+    for number in range(5):
+        log(record(number))
+    assert [each.request_id for each in log.newest()] == ["4", "3", "2"]
+    assert [each.request_id for each in log.newest(1)] == ["4"]
+
+
+def test_requests_are_counted_by_operation_and_code() -> None:
+    """CT-7: Prometheus."""
+    registry = CollectorRegistry()
+    log = RequestLog(registry)
+    log(record(1))
+    log(record(2, "ResourceNotFound"))
+    labels = {"api": "sagemaker", "operation": "ListClusters"}
+    assert registry.get_sample_value("windtunnel_requests_total", {**labels, "code": "ok"}) == 1
+    assert registry.get_sample_value("windtunnel_requests_total", {**labels, "code": "ResourceNotFound"}) == 1
+    assert registry.get_sample_value("windtunnel_request_seconds_count", labels) == 2
+
+
+def test_a_record_is_one_line_of_log() -> None:
+    """RL-20: control characters and the like are escaped."""
+    with capture_logs() as lines:
+        RequestLog(CollectorRegistry())(record(1, ignored=("a\r\n\x1b[31m\u202e",)))
+    assert len(lines) == 1
+    assert lines[0]["ignored"] == [r"a\r\n\x1b[31m\u202e"]
+    assert one_line("é" * 1000).isascii()
+    assert len(one_line("x" * 1000)) == 203
