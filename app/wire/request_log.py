@@ -2,6 +2,7 @@
 
 from collections import deque
 from dataclasses import dataclass
+from functools import cache
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Histogram
@@ -11,8 +12,6 @@ from app.core.scope import Scope
 SIZE = 500
 _LONGEST = 200
 _OTHER = "other"
-
-log = structlog.get_logger("windtunnel.request")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +32,24 @@ class RequestLog:
     """A ring of the newest records, and counters. Called once for each request, on the event loop."""
 
     def __init__(self, registry: CollectorRegistry, size: int = SIZE) -> None:
+        # Bound once: a debug line that is filtered out then costs next to nothing.
+        self._log = structlog.get_logger("windtunnel.request").bind()
         self._ring: deque[RequestRecord] = deque(maxlen=size)
         names = ("api", "operation", "code")
-        self._count = Counter("windtunnel_requests", "Requests answered.", names, registry=registry)
-        self._time = Histogram(
+        count = Counter("windtunnel_requests", "Requests answered.", names, registry=registry)
+        time = Histogram(
             "windtunnel_request_seconds", "Wall time of requests.", ("api", "operation"), registry=registry
         )
+        self._counted = cache(count.labels)
+        self._timed = cache(time.labels)
 
     def __call__(self, record: RequestRecord) -> None:
         """Keep and count `record`. Its operation must be a name of ours or empty: labels live for ever."""
         self._ring.append(record)
         operation = record.operation or _OTHER
-        self._count.labels(record.api, operation, record.code or "ok").inc()
-        self._time.labels(record.api, operation).observe(record.duration_ms / 1000)
-        log.debug(
+        self._counted(record.api, operation, record.code or "ok").inc()
+        self._timed(record.api, operation).observe(record.duration_ms / 1000)
+        self._log.debug(
             "request",
             request_id=record.request_id,
             api=record.api,
