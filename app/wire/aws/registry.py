@@ -61,8 +61,8 @@ class AwsService:
         """Register `handler` for the operation it is named after."""
         name = self._names.get(handler.__name__.replace("_", ""))
         if name is None or name in self.operations:
-            fault = "is registered twice" if name else "names no operation of the model"
-            raise LookupError(f"{handler.__name__} {fault} of {self.name} {self.model.api_version}")
+            fault = "is registered twice" if name else "names no operation"
+            raise LookupError(f"{handler.__name__} {fault} in the model of {self.name} {self.model.api_version}")
         model = self.model.operation(name)
         self.operations[name] = Operation(
             model=model,
