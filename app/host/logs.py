@@ -55,11 +55,30 @@ def configure(settings: Settings, process: str) -> None:
         logging.getLogger(chatty).setLevel(max(logging.WARNING, root.level))
 
 
+def adopt_structlog() -> None:
+    """Send what is logged through structlog the same way; does nothing if nobody has imported it (0.2 s)."""
+    if "structlog" not in sys.modules:
+        return
+    import structlog
+
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.stdlib.filter_by_level,
+            structlog.stdlib.render_to_log_kwargs,
+        ],
+        wrapper_class=structlog.stdlib.BoundLogger,
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=True,
+    )
+
+
 def secrets_of(settings: Settings) -> tuple[str, ...]:
     """What must not be printed: tokens, secret keys, the database's password as written and as meant."""
     password = urlsplit(settings.database_url).password if settings.database_url else None
     found = [settings.control_token, *settings.secrets_by_key.values(), password]
-    return tuple(filter(None, [*found, unquote(password) if password else None]))
+    meant = [each for each in (*found, unquote(password) if password else None) if each]
+    return tuple({*meant, *(json.dumps(each)[1:-1] for each in meant)})
 
 
 def _escaped(text: str) -> str:

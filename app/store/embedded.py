@@ -120,6 +120,8 @@ class EmbeddedPostgres:
 
     def _take_lock(self) -> None:
         """One supervisor a directory. The kernel lets go when its holder dies, however it dies."""
+        if self._lock is not None:  # the server is started again after it died
+            return
         lock = (self.data_dir / "lock").open("a+", encoding="utf-8")
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,21 @@
+# The service without a database: it needs WINDTUNNEL_DATABASE_URL (see docker-compose.yml).
+FROM python:3.13-slim AS build
+WORKDIR /src
+COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY app app
+COPY migrations migrations
+RUN python -m venv /opt/windtunnel \
+ && /opt/windtunnel/bin/pip install --no-cache-dir -c constraints.txt .
+
+FROM python:3.13-slim
+RUN useradd --system --uid 10001 --no-create-home windtunnel
+COPY --from=build /opt/windtunnel /opt/windtunnel
+ENV PATH=/opt/windtunnel/bin:$PATH PYTHONUNBUFFERED=1 WINDTUNNEL_LOG_FORMAT=json
+USER windtunnel
+EXPOSE 4600
+HEALTHCHECK --interval=5s --timeout=3s --start-period=10s \
+  CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:4600/_windtunnel/health', timeout=2)"]
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["windtunnel"]
+# Another address than loopback needs WINDTUNNEL_CONTROL_TOKEN; without it this refuses to start.
+CMD ["api", "--host", "0.0.0.0"]

@@ -1,0 +1,46 @@
+# `make up` runs everything, `make test` tests it, `make check` looks at it. Nothing is installed outside .venv.
+VENV := .venv
+BIN := $(VENV)/bin
+# The first that runs and is new enough: a version manager's shim may be there and not run.
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+STAMP := $(VENV)/.installed
+TESTS ?= tests
+WORKERS ?= 2
+# Generated files that must be current; each is a module with a --check flag.
+CURRENT ?= $(filter-out %.__init__,$(patsubst scripts/%.py,scripts.%,$(wildcard scripts/*.py)))
+
+.DEFAULT_GOAL := help
+.PHONY: help install up test check format clean
+
+help: ## What there is
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
+
+install: $(STAMP) ## Make .venv with everything pinned
+
+$(STAMP): pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer found: install one, or make PYTHON=/path/to/python" >&2; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+up: $(STAMP) ## Run the service in this terminal; ARGS="--port 4700" are handed on
+	@exec $(BIN)/windtunnel up $(ARGS)
+
+test: $(STAMP) ## All tests; TESTS=tests/core for some
+	$(BIN)/python -m pytest -n $(WORKERS) $(TESTS)
+
+check: $(STAMP) ## Format, lint, types, layers, generated files
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	@set -e; for module in $(CURRENT); do echo "$(BIN)/python -m $$module --check"; $(BIN)/python -m $$module --check; done
+
+format: $(STAMP) ## Put the code into the house's form
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean: ## Remove .venv and what tools left
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
