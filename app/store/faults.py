@@ -14,13 +14,28 @@ SHAPE = Shape(Rule, tables.fault_rule)
 
 async def lock_rules(tx: Tx, world: str) -> list[Rule]:
     """The world's rules in their order, locked: their counts may change in this transaction."""
-    rows = await tx.fetch(f"SELECT {SHAPE.select} FROM fault_rule WHERE world = $1 ORDER BY rule_id FOR UPDATE", world)
+    rows = await tx.fetch(
+        f"SELECT {SHAPE.select} FROM fault_rule WHERE world = $1 ORDER BY length(rule_id), rule_id FOR UPDATE", world
+    )
     return [Rule(*row) for row in rows]
 
 
 async def rules(tx: Tx, world: str) -> list[Rule]:
-    rows = await tx.fetch(f"SELECT {SHAPE.select} FROM fault_rule WHERE world = $1 ORDER BY rule_id", world)
+    rows = await tx.fetch(
+        f"SELECT {SHAPE.select} FROM fault_rule WHERE world = $1 ORDER BY length(rule_id), rule_id", world
+    )
     return [Rule(*row) for row in rows]
+
+
+async def last_number(tx: Tx, world: str) -> int:
+    """The highest n of the ids `f-n` that rules have or that hits remember; 0 for none."""
+    number: int = await tx.fetchval(
+        """SELECT coalesce(max(substr(rule_id, 3)::int), 0) FROM (
+            SELECT rule_id FROM fault_rule WHERE world = $1 UNION SELECT rule_id FROM fault_hit WHERE world = $1) AS ids
+        WHERE rule_id ~ '^f-[0-9]{1,9}$'""",
+        world,
+    )
+    return number
 
 
 async def put(tx: Tx, world: str, rule: Rule) -> None:

@@ -100,6 +100,11 @@ async def set_clock(tx: Tx, name: str, now: WorldTime, *, rate: float, frozen: b
     )
 
 
+async def set_profile(tx: Tx, name: str, profile: str) -> None:
+    """From now on the world's stages take as long as `profile` says."""
+    await tx.execute("UPDATE world SET profile = $2 WHERE name = $1", name, profile)
+
+
 async def take_lease(tx: Tx, name: str, owner: str, seconds: float) -> int | None:
     """The new epoch, or None while another holds the lease. Waits for the passes that are under way."""
     epoch: int | None = await tx.fetchval(
