@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import re
+import threading
 from pathlib import Path
 
 import asyncpg
@@ -19,6 +20,7 @@ VERSION_TABLE = """CREATE TABLE IF NOT EXISTS alembic_version (
     version_num varchar(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"""
 # Readers pass, a second migration waits; it ends with the migration's own transaction (RL design rule 9).
 LOCK = "LOCK TABLE alembic_version IN EXCLUSIVE MODE"
+ONE_AT_A_TIME = threading.Lock()  # Alembic's context is one a process
 REVISION = re.compile(r'^revision(?:\s*:[^=]+)?\s*=\s*["\']([^"\']+)["\']', re.MULTILINE)
 DOWN = re.compile(r'^down_revision(?:\s*:[^=]+)?\s*=\s*["\']([^"\']+)["\']', re.MULTILINE)
 
@@ -103,7 +105,8 @@ def upgrade(dsn: str, revision: str = "head") -> None:
     config = Config()
     config.set_main_option("script_location", str(migrations_dir()).replace("%", "%%"))
     config.attributes["dsn"] = dsn
-    command.upgrade(config, revision)
+    with ONE_AT_A_TIME:
+        command.upgrade(config, revision)
 
 
 async def connect(dsn: str) -> "asyncpg.Connection[asyncpg.Record]":

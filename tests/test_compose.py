@@ -1,0 +1,86 @@
+"""The image and the compose file name only what exists in the code."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from app.settings import PREFIX, load
+
+ROOT = Path(__file__).parent.parent
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
+OURS = {name: each for name, each in COMPOSE["services"].items() if "build" in each}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_commands_exist(name: str) -> None:
+    verb, *options = OURS[name]["command"]
+    shown = subprocess.run(
+        [sys.executable, "-m", "app.cli", verb, "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    assert [each for each in options if each.startswith("--") and each not in shown] == []
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_settings_are_accepted(name: str) -> None:
+    """Every variable is a setting, and together with the token they are enough for the command's address."""
+    environment = {key: _filled(value) for key, value in OURS[name]["environment"].items()}
+    command = OURS[name]["command"]
+    flags = {"host": command[command.index("--host") + 1]} if "--host" in command else {}
+    found = load(flags, environment)
+    assert found.control_token == "given"
+    assert found.database_url is not None
+    assert COMPOSE["services"]["database"]["environment"]["POSTGRES_PASSWORD"] in found.database_url
+
+
+def _filled(value: str) -> str:
+    """As compose does it: `${A:-default}` the default, `${A:?message}` what the user gave."""
+    return re.sub(r"\$\{\w+:(.)([^}]*)\}", lambda found: found[2] if found[1] == "-" else "given", str(value))
+
+
+def test_the_control_token_must_be_given() -> None:
+    """RL-23: the containers bind 0.0.0.0, so nothing starts without a token of the user's own."""
+    for service in OURS.values():
+        assert service["environment"][f"{PREFIX}CONTROL_TOKEN"].startswith(f"${{{PREFIX}CONTROL_TOKEN:?")
+
+
+def test_the_shape_of_the_service() -> None:
+    """Replicas of the API, two reconcilers, one scheduler, and all wait for the one-shot migration."""
+    replicas = {name: each.get("deploy", {}).get("replicas", 1) for name, each in OURS.items()}
+    assert replicas == {"migrate": 1, "api": 2, "reconciler": 2, "scheduler": 1}
+    for name in ("api", "reconciler", "scheduler"):
+        assert OURS[name]["depends_on"] == {"migrate": {"condition": "service_completed_successfully"}}
+    assert all(port.startswith("127.0.0.1:") for port in OURS["api"]["ports"])
+
+
+def test_the_image_copies_what_exists_and_is_not_root() -> None:
+    copied = [
+        source
+        for line in re.findall(r"^COPY (?!--from)(.+)$", DOCKERFILE, re.MULTILINE)
+        for source in line.split()[:-1]
+    ]
+    assert [each for each in copied if not (ROOT / each).exists()] == []
+    allowed = [line[1:] for line in (ROOT / ".dockerignore").read_text().split() if line.startswith("!")]
+    assert sorted(copied) == sorted(allowed)
+    assert re.search(r"^USER (?!root)", DOCKERFILE, re.MULTILINE)
+
+
+def test_the_health_check_asks_a_route_that_exists() -> None:
+    """CT-7."""
+    main = pytest.importorskip("app.main")
+    path = re.search(r"127\.0\.0\.1:4600(/\S+?)'", DOCKERFILE)
+    assert path
+    application = main.create_app(load({}, {f"{PREFIX}DATABASE_URL": "postgresql://h/d"}))
+    assert path[1] in {getattr(route, "path", "") for route in application.routes}
+
+
+def test_the_image_runs_variables_that_are_settings() -> None:
+    named = dict(re.findall(rf"({PREFIX}\w+)=(\S+)", "\n".join(re.findall(r"^ENV .+$", DOCKERFILE, re.MULTILINE))))
+    assert named
+    load({}, {key: value for key, value in named.items() if key not in os.environ})
