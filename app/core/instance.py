@@ -1,6 +1,6 @@
 """One node of a cluster: its facts, the table that moves it, and what follows when a stage fires."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -78,6 +78,8 @@ class Instance:
     billings: int = 0
     billed_from: WorldTime | None = None
     billed_until: WorldTime | None = None
+    wish: Mapping[str, tuple[str, ...]] | None = None
+    """`zones` and `types` that this node alone is to be launched in; otherwise its group's."""
 
 
 _STOPPABLE = (Node.LAUNCHING, Node.BOOTING, Node.CONFIGURING, Node.CHECKING, Node.RUNNING)

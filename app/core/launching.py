@@ -185,7 +185,9 @@ def _launch(batch: Batch, node: Instance, now: WorldTime) -> Instance:
         batch.tell("creation-failed", now, node, failure=node.message)
     grant = None
     if not batch.around.faults.strike("launch-capacity", subject, now):
-        grant = batch.around.stock.take(Want(node.logical_id, group.instance_types, _turn(group.zones, node.ordinal)))
+        wish = node.wish or {}
+        zones = _turn(wish.get("zones", group.zones), node.ordinal)
+        grant = batch.around.stock.take(Want(node.logical_id, wish.get("types", group.instance_types), zones))
     if grant is None:
         waiting = refused(node, now, batch.around.timings, batch.around.seed)
         _note_failure(batch, waiting, final=True)

@@ -98,22 +98,23 @@ def _open(made: Decision) -> bool:
         if made.at < made.cluster.opens_at:
             return False
         made.become(opened_at=made.at)
-        for group in made.groups.values():
-            tell_network(made, group)
+        made.events += [event for group in made.groups.values() for event in network_events(group, made.at)]
     return True
 
 
-def tell_network(made: Decision, group: Group) -> None:
+def network_events(group: Group, at: WorldTime) -> list[Event]:
     """The events of a new group's network and image."""
-    subnets = group.spec.get("subnets", ())
-    for subnet, zone in subnets:
-        made.tell("subnet-found", group, subnet=subnet, zone=zone, security_groups=group.spec["security_groups"])
-    if not subnets:
-        made.tell("platform-network", group)
-    made.tell("network-determined", group)
-    image = group.spec.get("request", {}).get("ImageId")
+    counts = {"current": group.current, "target": group.target, "min": group.minimum}
+    told = [
+        ("subnet-found", {"subnet": subnet, "zone": zone, "security_groups": group.spec["security_groups"]})
+        for subnet, zone in group.spec["subnets"]
+    ]
+    told += [] if told else [("platform-network", {})]
+    told.append(("network-determined", {}))
+    image = group.spec["request"].get("ImageId")
     if image not in (None, "default"):
-        made.tell("ami-found", group, ami=image)
+        told.append(("ami-found", {"ami": image}))
+    return [Event(kind, at, group.name, params=params | counts) for kind, params in told]
 
 
 def _continuous(made: Decision, batch: Batch) -> None:

@@ -143,6 +143,19 @@ async def generation(tx: Tx, scope: Scope, name: str) -> tuple[int, bool]:
     return row[0], row[1]
 
 
+async def eks_in_use(tx: Tx, scope: Scope, eks_arn: str) -> bool:
+    """True while a cluster that is not gone stands on this EKS cluster."""
+    used = await tx.fetchval(
+        """SELECT EXISTS (SELECT 1 FROM cluster WHERE world = $1 AND account = $2 AND region = $3
+        AND deleted_at IS NULL AND spec->'Orchestrator'->'Eks'->>'ClusterArn' = $4)""",
+        scope.world,
+        scope.account,
+        scope.region,
+        eks_arn,
+    )
+    return bool(used)
+
+
 async def insert(tx: Tx, world: str, cluster: Cluster, due_at: WorldTime) -> bool:
     """False when the name or the id is taken."""
     return bool(await tx.fetchval(INSERT, world, due_at, *CLUSTER.values(cluster)))

@@ -6,7 +6,7 @@ known before it runs, so it is compiled when its module is imported.
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 import asyncpg
 import orjson
@@ -19,7 +19,10 @@ from app.core.chance import below
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Tx = PoolConnectionProxy[asyncpg.Record]
+if TYPE_CHECKING:
+    Tx = PoolConnectionProxy[asyncpg.Record]
+else:
+    Tx = PoolConnectionProxy
 """A connection inside a transaction. Only `Database` begins and commits one."""
 
 ATTEMPTS = 8

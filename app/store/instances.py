@@ -16,7 +16,7 @@ from app.store.rows import Shape
 SHAPE = Shape(Instance, tables.instance)
 _KEY = "world = $1 AND account = $2 AND region = $3 AND cluster_id = $4"
 _STATUS = SHAPE.columns.index("status")
-_FIXED = ("group_name", "ordinal", "logical_id", "created_at")
+_FIXED = ("group_name", "ordinal", "logical_id", "created_at", "wish")
 _CHANGING = [column for column in SHAPE.columns if column not in _FIXED]
 _read_changing = SHAPE.getter(("logical_id", *_CHANGING))
 

@@ -158,6 +158,7 @@ instance = Table(
     Column("billings", Integer, nullable=False),
     _time("billed_from"),
     _time("billed_until"),
+    Column("wish", JSONB),
     _time("due_at"),
     Index("uq_instance_logical_id", *CLUSTER_KEY, "logical_id", unique=True),
     Index("ix_instance_due", *CLUSTER_KEY, "due_at", postgresql_where=text("due_at IS NOT NULL")),

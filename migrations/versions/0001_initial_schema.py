@@ -189,6 +189,7 @@ def upgrade() -> None:
         sa.Column("billings", sa.Integer(), nullable=False),
         sa.Column("billed_from", sa.DateTime(timezone=True), nullable=True),
         sa.Column("billed_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("wish", postgresql.JSONB(astext_type=sa.Text()), nullable=True),
         sa.Column("due_at", sa.DateTime(timezone=True), nullable=True),
         sa.PrimaryKeyConstraint(
             "world", "account", "region", "cluster_id", "group_name", "ordinal", name=op.f("pk_instance")

@@ -1,0 +1,245 @@
+"""Clusters as requests see them: create, describe, list, update, delete. Requests write what is wanted, no more."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from app import catalog
+from app.core import ids
+from app.core.chance import below
+from app.core.cluster import Cluster, Group
+from app.core.cluster_events import Event
+from app.core.errors import InUse, Invalid, NotFound
+from app.core.intent import (
+    SLURM,
+    ClusterIntent,
+    GroupIntent,
+    Network,
+    build_group,
+    check_group,
+    check_new,
+    check_slurm,
+    check_strategy,
+    check_unique,
+    default_minimum,
+)
+from app.core.provisioning import network_events
+from app.core.scope import Scope
+from app.core.times import WorldTime, after
+from app.core.updating import begin_update, check_may_delete, check_may_update, revise
+from app.core.world import World
+from app.store import clusters, events, tags, worlds
+from app.store.db import Tx
+from app.usecases import limits
+from app.usecases.provisioning import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateIntent:
+    """What UpdateCluster asks; `facts` are members of the cluster itself to write over."""
+
+    groups: Sequence[GroupIntent]
+    to_delete: Sequence[str]
+    make_continuous: bool
+    slurm_strategy: str | None
+    facts: Mapping[str, Any]
+
+
+async def world_of(tx: Tx, scope: Scope) -> World:
+    world = await worlds.read(tx, scope.world)
+    if world is None:
+        raise NotFound(f"There is no world '{scope.world}'. Create it with `windtunnel world create {scope.world}`.")
+    return world
+
+
+async def must_lock(tx: Tx, scope: Scope, name_or_arn: str) -> Cluster:
+    cluster = await clusters.lock(tx, scope, name_or_arn)
+    if cluster is None:
+        raise unknown(name_or_arn)
+    return cluster
+
+
+async def must_get(tx: Tx, scope: Scope, name_or_arn: str) -> Cluster:
+    cluster = await clusters.get(tx, scope, name_or_arn)
+    if cluster is None:
+        raise unknown(name_or_arn)
+    return cluster
+
+
+def unknown(name_or_arn: str) -> NotFound:
+    return NotFound(f"Cluster '{name_or_arn}' not found. ListClusters shows the clusters of this account and region.")
+
+
+async def create(tx: Tx, scope: Scope, intent: ClusterIntent, policy: Policy) -> Cluster:
+    """Write down what is wanted; the reconciler provides it. The cluster is due at once."""
+    check_new(intent)
+    world = await world_of(tx, scope)
+    generation, taken = await clusters.generation(tx, scope, intent.name)
+    if taken:
+        raise _taken(intent.name)
+    await _check_eks(tx, scope, intent.eks_arn)
+    cluster = _build(scope, intent, world, generation)
+    groups = _build_groups(cluster, intent.groups, 0, world.now, intent.network)
+    await limits.check(tx, scope, None, groups)
+    told = [Event("cluster-started", world.now, params={"operation": "creation"}), *_announce_groups(groups, world.now)]
+    if not await clusters.insert(tx, scope.world, replace(cluster, event_seq=len(told)), world.now):
+        raise _taken(intent.name)
+    await clusters.insert_groups(tx, scope, cluster.cluster_id, groups)
+    if cluster.continuous:
+        await events.append(tx, scope, cluster.cluster_id, told, 0, policy.events_per_cluster)
+    if intent.tags:
+        await tags.put(tx, scope, cluster.arn, intent.tags)
+    return cluster
+
+
+def _taken(name: str) -> InUse:
+    return InUse(
+        f"Cluster '{name}' already exists in this account and region. Choose another name, or delete it first."
+    )
+
+
+async def _check_eks(tx: Tx, scope: Scope, arn: str | None) -> None:
+    """One HyperPod cluster per EKS cluster, held until the old one is gone (seen in the field)."""
+    if arn is not None and await clusters.eks_in_use(tx, scope, arn):
+        raise Invalid(f"Specified cluster external resource id {arn} already in use")
+
+
+def _build(scope: Scope, intent: ClusterIntent, world: World, generation: int) -> Cluster:
+    return Cluster(
+        account=scope.account,
+        region=scope.region,
+        cluster_id=ids.cluster_id(world.seed, scope.account, scope.region, intent.name, generation),
+        name=intent.name,
+        continuous=intent.continuous,
+        orchestrator=intent.orchestrator,
+        created_at=world.now,
+        opens_at=after(world.now, world.timings.delays["setup"]),
+        spec=intent.request,
+    )
+
+
+def _build_groups(
+    cluster: Cluster, intents: Sequence[GroupIntent], first: int, at: WorldTime, network: Network | None
+) -> list[Group]:
+    return [
+        build_group(one, first + n, at, _zones(cluster.region, one.network or network), default_minimum(one, cluster))
+        for n, one in enumerate(intents)
+    ]
+
+
+def _zones(region: str, network: Network | None) -> list[tuple[str | None, str]]:
+    """Each subnet with its zone. Which zone a subnet lies in is drawn from its id (chosen)."""
+    names = [zone.name for zone in catalog.zones(region)]
+    if network is None:
+        return [(None, names[0])]
+    return [(subnet, names[below(0, subnet, "subnet-zone", len(names))]) for subnet in network.subnets]
+
+
+def _announce_groups(groups: Sequence[Group], at: WorldTime) -> list[Event]:
+    return [
+        Event("group-started", at, group.name, params={"operation": group.operation, **scaling(group)})
+        for group in groups
+    ]
+
+
+def scaling(group: Group) -> dict[str, int]:
+    """What the event of a group's operation tells of its counts."""
+    return {"current": group.current, "target": group.target, "min": group.minimum}
+
+
+async def describe(tx: Tx, scope: Scope, name_or_arn: str) -> tuple[Cluster, list[Group]]:
+    found = await clusters.describe(tx, scope, name_or_arn)
+    if found is None:
+        raise unknown(name_or_arn)
+    return found
+
+
+async def page(tx: Tx, scope: Scope, **question: Any) -> list[clusters.Listed]:
+    """A page of ListClusters; an unknown world is no empty one."""
+    found = await clusters.page(tx, scope, **question)
+    if not found:
+        await world_of(tx, scope)
+    return found
+
+
+async def update(tx: Tx, scope: Scope, name_or_arn: str, intent: UpdateIntent, policy: Policy) -> Cluster:
+    """Change what is wanted; several updates may be under way at once."""
+    cluster = await must_lock(tx, scope, name_or_arn)
+    world = await world_of(tx, scope)
+    check_may_update(cluster)
+    groups = await clusters.groups(tx, scope, cluster.cluster_id)
+    cluster = _turn_continuous(cluster, intent, groups)
+    check_unique([group.name for group in intent.groups])
+    network = network_of(cluster.spec.get("VpcConfig"))
+    for group in intent.groups:
+        if group.name not in groups:
+            check_group(group, cluster.continuous, cluster.orchestrator, network is not None)
+        elif group.minimum is not None and not cluster.continuous:
+            raise Invalid(f"Instance group '{group.name}': MinInstanceCount needs NodeProvisioningMode Continuous.")
+    revision = revise(cluster, groups, intent.groups, intent.to_delete, world.now)
+    first = 1 + max((group.position for group in groups.values()), default=-1)
+    added = _build_groups(cluster, revision.added, first, world.now, network)
+    kept = {**groups, **revision.changed, **{group.name: group for group in added}}
+    if cluster.controller_first:
+        staying = [group for group in kept.values() if group.delete_requested_at is None]
+        check_slurm(cluster.name, [g.node_type for g in staying], [g.target for g in staying])
+    await limits.check(tx, scope, cluster.cluster_id, list(kept.values()))
+    changing = [g for name, g in revision.changed.items() if g.operation is not None and g != groups[name]]
+    await clusters.insert_groups(tx, scope, cluster.cluster_id, added)
+    await clusters.save_groups(tx, scope, cluster.cluster_id, revision.changed.values())
+    cluster = begin_update(cluster, intent.facts, bool(added or changing))
+    told = _tell_update(cluster, added, changing, world.now)
+    await save_due(tx, scope, cluster, told, world.now, policy)
+    return cluster
+
+
+def _turn_continuous(cluster: Cluster, intent: UpdateIntent, groups: Mapping[str, Group]) -> Cluster:
+    """HP-1: a classic cluster becomes continuous when every group then has SlurmConfig."""
+    continuous = cluster.continuous or intent.make_continuous
+    check_strategy(continuous and cluster.orchestrator == SLURM, intent.slurm_strategy)
+    if continuous == cluster.continuous:
+        return cluster
+    if cluster.orchestrator == SLURM:
+        kinds = {name: group.node_type for name, group in groups.items() if name not in intent.to_delete}
+        kinds |= {one.name: one.node_type or kinds.get(one.name) for one in intent.groups}
+        if None in kinds.values():
+            missing = ", ".join(sorted(name for name, kind in kinds.items() if kind is None))
+            raise Invalid(
+                f"NodeProvisioningMode Continuous needs SlurmConfig in every instance group. Missing: {missing}."
+            )
+    spec = {**cluster.spec, "NodeProvisioningMode": "Continuous"}
+    return replace(cluster, continuous=True, controller_ready_at=cluster.in_service_at, spec=spec)
+
+
+def _tell_update(cluster: Cluster, added: Sequence[Group], changing: Sequence[Group], at: WorldTime) -> list[Event]:
+    if not added and not changing:
+        return []
+    told = [Event("cluster-started", at, params={"operation": "update"}), *_announce_groups([*changing, *added], at)]
+    if cluster.opened_at is not None:
+        told += [event for group in added for event in network_events(group, at)]
+    return told
+
+
+async def save_due(
+    tx: Tx, scope: Scope, cluster: Cluster, told: Sequence[Event], now: WorldTime, policy: Policy
+) -> None:
+    """Save a cluster that a request has changed: it is due now, and its events are written."""
+    events_told = told if cluster.continuous else []
+    seq = await events.append(tx, scope, cluster.cluster_id, events_told, cluster.event_seq, policy.events_per_cluster)
+    await clusters.save(tx, scope, replace(cluster, event_seq=seq), now)
+
+
+async def delete(tx: Tx, scope: Scope, name_or_arn: str, policy: Policy) -> Cluster:
+    """Ask for the cluster's end; its instances stop being billed as soon as they begin to terminate."""
+    cluster = await must_lock(tx, scope, name_or_arn)
+    world = await world_of(tx, scope)
+    check_may_delete(cluster)
+    cluster = replace(cluster, delete_requested_at=world.now, operation="deletion")
+    told = [Event("cluster-started", world.now, params={"operation": "deletion"})]
+    await save_due(tx, scope, cluster, told, world.now, policy)
+    return cluster
+
+
+def network_of(vpc: Mapping[str, Any] | None) -> Network | None:
+    """`VpcConfig` or `OverrideVpcConfig` as the core sees it."""
+    return None if vpc is None else Network(tuple(vpc["Subnets"]), tuple(vpc["SecurityGroupIds"]))

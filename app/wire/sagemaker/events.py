@@ -1,0 +1,48 @@
+"""ListClusterEvents and DescribeClusterEvent, for continuous clusters."""
+
+from typing import TYPE_CHECKING, Any
+
+from app.core.times import from_millis, to_millis
+from app.usecases import history
+from app.wire.aws.registry import Context
+from app.wire.sagemaker import sagemaker
+from app.wire.sagemaker.paging import Pager
+from app.wire.sagemaker.writing import event_details, event_summary
+
+if TYPE_CHECKING:
+    from types_boto3_sagemaker.type_defs import DescribeClusterEventRequestTypeDef
+
+
+@sagemaker.operation
+async def list_cluster_events(ctx: Context, req: dict[str, Any]) -> dict[str, Any]:
+    pager = Pager(ctx.scope, "ListClusterEvents", req)
+    after = None if pager.position is None else (from_millis(pager.position[0]), pager.position[1])
+    async with ctx.service.db.connection() as connection:
+        cluster, seed = await history.teller(connection, ctx.scope, req["ClusterName"])
+        found = await history.page(
+            connection,
+            ctx.scope,
+            cluster.cluster_id,
+            descending=req.get("SortOrder", "Descending") == "Descending",
+            after=after,
+            limit=pager.size + 1,
+            group=req.get("InstanceGroupName"),
+            instance_id=req.get("NodeId"),
+            resource=req.get("ResourceType"),
+            operation_id=req.get("OperationId"),
+            since=req.get("EventTimeAfter"),
+            until=req.get("EventTimeBefore"),
+        )
+    shown = found[: pager.size]
+    token = None
+    if len(found) > pager.size:
+        seq, last = shown[-1]
+        token = pager.token((to_millis(last.at), seq))
+    return {"Events": [event_summary(cluster, seq, event, seed) for seq, event in shown], "NextToken": token}
+
+
+@sagemaker.operation
+async def describe_cluster_event(ctx: Context, req: "DescribeClusterEventRequestTypeDef") -> dict[str, Any]:
+    async with ctx.service.db.connection() as connection:
+        cluster, seq, event, seed = await history.event(connection, ctx.scope, req["ClusterName"], req["EventId"])
+    return {"EventDetails": event_details(cluster, seq, event, seed)}

@@ -1,0 +1,97 @@
+"""ListClusterNodes, DescribeClusterNode, BatchAddClusterNodes, BatchDeleteClusterNodes."""
+
+from typing import TYPE_CHECKING, Any
+
+from app.core.errors import Invalid
+from app.core.times import from_millis, to_millis
+from app.usecases import nodes
+from app.usecases.clusters import must_get, world_of
+from app.usecases.nodes import Addition
+from app.wire.aws.registry import Context
+from app.wire.sagemaker import sagemaker
+from app.wire.sagemaker.paging import Pager
+from app.wire.sagemaker.writing import node_details, node_summary
+
+if TYPE_CHECKING:
+    from types_boto3_sagemaker.type_defs import (
+        BatchAddClusterNodesRequestTypeDef,
+        BatchDeleteClusterNodesRequestTypeDef,
+        DescribeClusterNodeRequestTypeDef,
+    )
+
+
+@sagemaker.operation
+async def list_cluster_nodes(ctx: Context, req: dict[str, Any]) -> dict[str, Any]:
+    pager = Pager(ctx.scope, "ListClusterNodes", req)
+    by_name = req.get("SortBy") == "NAME"
+    after = pager.position
+    if after is not None and not by_name:
+        after = [from_millis(after[0]), after[1]]
+    async with ctx.service.db.connection() as connection:
+        cluster = await must_get(connection, ctx.scope, req["ClusterName"])
+        seed = (await world_of(connection, ctx.scope)).seed
+        found = await nodes.page(
+            connection,
+            ctx.scope,
+            cluster.cluster_id,
+            by_name=by_name,
+            descending=req.get("SortOrder") == "Descending",
+            after=after,
+            limit=pager.size + 1,
+            group_contains=req.get("InstanceGroupNameContains"),
+            created_after=req.get("CreationTimeAfter"),
+            created_before=req.get("CreationTimeBefore"),
+            unlaunched=req.get("IncludeNodeLogicalIds", False),
+        )
+    shown = found[: pager.size]
+    token = None
+    if len(found) > pager.size:
+        last = shown[-1]
+        token = pager.token((last.group, last.ordinal) if by_name else (to_millis(last.listed_at), last.logical_id))
+    logical = req.get("IncludeNodeLogicalIds", False)
+    summaries = [node_summary(node, seed, ctx.scope.region, logical) for node in shown]
+    return {"ClusterNodeSummaries": summaries, "NextToken": token}
+
+
+@sagemaker.operation
+async def describe_cluster_node(ctx: Context, req: "DescribeClusterNodeRequestTypeDef") -> dict[str, Any]:
+    instance_id, logical_id = req.get("NodeId"), req.get("NodeLogicalId")
+    if (instance_id is None) == (logical_id is None):
+        raise Invalid("Give exactly one of NodeId and NodeLogicalId.")
+    async with ctx.service.db.transaction() as tx:
+        seed = (await world_of(tx, ctx.scope)).seed
+        cluster, group, node = await nodes.find(
+            tx, ctx.scope, req["ClusterName"], instance_id=instance_id, logical_id=logical_id
+        )
+    return {"NodeDetails": node_details(cluster, group, node, seed)}
+
+
+@sagemaker.operation
+async def batch_add_cluster_nodes(ctx: Context, req: "BatchAddClusterNodesRequestTypeDef") -> dict[str, Any]:
+    items = [
+        Addition(
+            item["InstanceGroupName"],
+            item["IncrementTargetCountBy"],
+            tuple(item.get("AvailabilityZones", ())),
+            tuple(item.get("InstanceTypes", ())),
+        )
+        for item in req["NodesToAdd"]
+    ]
+    token = req.get("ClientToken") or None
+    answer: dict[str, Any] = await ctx.service.db.run(
+        nodes.add, ctx.scope, req["ClusterName"], items, token, ctx.service.policy
+    )
+    return answer
+
+
+@sagemaker.operation
+async def batch_delete_cluster_nodes(ctx: Context, req: "BatchDeleteClusterNodesRequestTypeDef") -> dict[str, Any]:
+    answer: dict[str, Any] = await ctx.service.db.run(
+        nodes.delete,
+        ctx.scope,
+        req["ClusterName"],
+        req.get("NodeIds", ()),
+        req.get("NodeLogicalIds", ()),
+        ctx.service.policy,
+    )
+    return answer

@@ -1,0 +1,201 @@
+"""The core's values as answers. The output shape drops what it does not have, so a dict may say more."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from app import catalog
+from app.core import ids
+from app.core.cluster import Cluster, Group, cluster_status, group_status
+from app.core.cluster_events import CLUSTER, GROUP, KINDS, Event, description
+from app.core.instance import Instance, vendor_status
+
+_ECHOED = (
+    "LifeCycleConfig",
+    "ExecutionRole",
+    "ThreadsPerCore",
+    "InstanceStorageConfigs",
+    "OnStartDeepHealthChecks",
+    "TrainingPlanArn",
+    "OverrideVpcConfig",
+    "ScheduledUpdateConfig",
+    "CapacityRequirements",
+    "SlurmConfig",
+    "NetworkInterface",
+)
+_LIFECYCLE_STATE = {"script-started": "Started", "script-succeeded": "Succeeded", "script-failed": "Failed"}
+
+
+def cluster_details(cluster: Cluster, groups: list[Group]) -> dict[str, Any]:
+    """The answer of DescribeCluster."""
+    spec = cluster.spec
+    return {
+        **spec,
+        "ClusterArn": cluster.arn,
+        "ClusterName": cluster.name,
+        "ClusterStatus": cluster_status(cluster),
+        "CreationTime": cluster.created_at,
+        "FailureMessage": cluster.failure_message,
+        "InstanceGroups": [group_details(cluster, group) for group in groups],
+        "AutoScaling": {**spec["AutoScaling"], "Status": "InService"} if "AutoScaling" in spec else None,
+    }
+
+
+def group_details(cluster: Cluster, group: Group) -> dict[str, Any]:
+    """A member of DescribeCluster's InstanceGroups."""
+    request: Mapping[str, Any] = group.spec["request"]
+    details: dict[str, Any] = {key: request[key] for key in _ECHOED if key in request}
+    details |= {
+        "CurrentCount": group.current,
+        "TargetCount": group.target,
+        "MinCount": group.minimum if cluster.continuous else None,
+        "InstanceGroupName": group.name,
+        "Status": group_status(cluster, group),
+        "ActiveOperations": {"Scaling": 1} if cluster.continuous and group.current != group.target else None,
+        **_image(request),
+    }
+    if "InstanceType" in request:
+        details["InstanceType"] = request["InstanceType"]
+    else:
+        types = list(group.instance_types)
+        details["InstanceRequirements"] = {"CurrentInstanceTypes": types, "DesiredInstanceTypes": types}
+    if "KubernetesConfig" in request:
+        details["KubernetesConfig"] = _kubernetes(request)
+    if "AutoPatchConfig" in request:
+        patch = dict(request["AutoPatchConfig"])
+        schedule = {key: datetime.fromisoformat(value) for key, value in patch.pop("PatchSchedule", {}).items()}
+        details["AutoPatchConfig"] = {**patch, "CurrentPatchSchedule": schedule, "DesiredPatchSchedule": schedule}
+    return details
+
+
+def _kubernetes(request: Mapping[str, Any]) -> dict[str, Any]:
+    given = request.get("KubernetesConfig", {})
+    return {f"{when}{key}": value for when in ("Current", "Desired") for key, value in given.items()}
+
+
+def _image(request: Mapping[str, Any]) -> dict[str, Any]:
+    image, release = request.get("ImageId"), request.get("ImageReleaseVersion")
+    return {
+        "CurrentImageId": image,
+        "DesiredImageId": image,
+        "CurrentImageReleaseVersion": release,
+        "DesiredImageReleaseVersion": release,
+    }
+
+
+def cluster_summary(cluster: Cluster, plans: list[str]) -> dict[str, Any]:
+    """A member of ListClusters' ClusterSummaries."""
+    return {
+        "ClusterArn": cluster.arn,
+        "ClusterName": cluster.name,
+        "CreationTime": cluster.created_at,
+        "ClusterStatus": cluster_status(cluster),
+        "TrainingPlanArns": plans or None,
+    }
+
+
+def _status(node: Instance) -> dict[str, Any]:
+    return {"Status": vendor_status(node.status), "Message": node.message}
+
+
+def node_summary(node: Instance, seed: int, region: str, with_logical_id: bool) -> dict[str, Any]:
+    """A member of ListClusterNodes' ClusterNodeSummaries. A node without an instance has an empty InstanceId."""
+    return {
+        "InstanceGroupName": node.group,
+        "InstanceId": node.instance_id or "",
+        "NodeLogicalId": node.logical_id if with_logical_id else None,
+        "InstanceType": node.instance_type,
+        "LaunchTime": node.listed_at,
+        "InstanceStatus": _status(node),
+        "PrivateDnsHostname": _hostname(node, seed, region),
+    }
+
+
+def node_details(cluster: Cluster, group: Group, node: Instance, seed: int) -> dict[str, Any]:
+    """The answer of DescribeClusterNode."""
+    request: Mapping[str, Any] = group.spec["request"]
+    details: dict[str, Any] = {
+        key: request[key]
+        for key in (
+            "LifeCycleConfig",
+            "OverrideVpcConfig",
+            "ThreadsPerCore",
+            "InstanceStorageConfigs",
+            "NetworkInterface",
+        )
+        if key in request
+    }
+    details |= {
+        "InstanceGroupName": node.group,
+        "InstanceId": node.instance_id,
+        "NodeLogicalId": node.logical_id if cluster.continuous else None,
+        "InstanceStatus": _status(node),
+        "InstanceType": node.instance_type,
+        "LaunchTime": node.listed_at,
+        "CapacityType": "Spot" if "Spot" in request.get("CapacityRequirements", {}) else "OnDemand",
+        **_image(request),
+    }
+    if "KubernetesConfig" in request:
+        details["KubernetesConfig"] = _kubernetes(request)
+    if node.instance_id is not None and node.zone is not None:
+        details["PrivatePrimaryIp"] = ids.private_ip(seed, node.instance_id)
+        details["PrivateDnsHostname"] = _hostname(node, seed, cluster.region)
+        zone = next(zone for zone in catalog.zones(cluster.region) if zone.name == node.zone)
+        details["Placement"] = {"AvailabilityZone": zone.name, "AvailabilityZoneId": zone.id}
+    return details
+
+
+def _hostname(node: Instance, seed: int, region: str) -> str | None:
+    if node.instance_id is None or node.zone is None:
+        return None
+    address = ids.private_ip(seed, node.instance_id).replace(".", "-")
+    return f"ip-{address}.{region}.compute.internal"
+
+
+def event_summary(cluster: Cluster, seq: int, event: Event, seed: int) -> dict[str, Any]:
+    """A member of ListClusterEvents' Events."""
+    kind = KINDS[event.kind]
+    return {
+        "EventId": ids.event_id(seed, cluster.cluster_id, seq),
+        "ClusterArn": cluster.arn,
+        "ClusterName": cluster.name,
+        "InstanceGroupName": event.group,
+        "InstanceId": event.instance_id,
+        "ResourceType": kind.resource,
+        "EventTime": event.at,
+        "Description": description(event, cluster.name, cluster.cluster_id),
+        "EventLevel": kind.level,
+    }
+
+
+def event_details(cluster: Cluster, seq: int, event: Event, seed: int) -> dict[str, Any]:
+    """The answer of DescribeClusterEvent."""
+    metadata = _metadata(event, seed)
+    details = {"EventMetadata": metadata} if metadata else None
+    return {**event_summary(cluster, seq, event, seed), "EventDetails": details}
+
+
+def _metadata(event: Event, seed: int) -> dict[str, Any]:
+    resource, params = KINDS[event.kind].resource, event.params
+    if resource == CLUSTER:
+        return {"Cluster": {"FailureMessage": params["failure"]}} if "failure" in params else {}
+    if resource == GROUP:
+        return _group_metadata(params)
+    facts = {
+        "CustomerEni": ids.network_interface_id(seed, event.instance_id or "") if event.kind == "eni-created" else None,
+        "FailureMessage": params.get("failure"),
+        "LcsExecutionState": _LIFECYCLE_STATE.get(event.kind),
+        "NodeLogicalId": event.logical_id,
+    }
+    return {"Instance": facts}
+
+
+def _group_metadata(params: Mapping[str, Any]) -> dict[str, Any]:
+    if "subnet" in params:
+        zones = {zone.name: zone.id for zone in catalog.zones(params["zone"][:-1])}
+        network = {"SubnetId": params["subnet"], "SecurityGroupIds": params["security_groups"]}
+        return {"InstanceGroup": {**network, "AvailabilityZoneId": zones.get(params["zone"])}}
+    if "ami" in params:
+        return {"InstanceGroup": {"AmiOverride": params["ami"]}}
+    counts = {"InstanceCount": params["current"], "TargetCount": params["target"], "MinCount": params["min"]}
+    return {"InstanceGroupScaling": {**counts, "FailureMessage": params.get("failure")}}
