@@ -1,12 +1,13 @@
 """One node of a cluster: its facts, the table that moves it, and what follows when a stage fires."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from app.core.lifecycle import Delays, Fired, Stage, due, fire, table
 from app.core.times import WorldTime
 from app.core.timings import Timings
+from app.core.values import evolve
 
 
 class Node(StrEnum):
@@ -159,16 +160,16 @@ def _steps(node: Instance, now: WorldTime, timings: Timings, seed: int) -> Itera
         if fired.target is Node.FAILED and fired.source is not Node.FAILED:
             node = failed(node, fired.at, _FAILURES[fired.stage], timings, seed)
         elif fired.target is Node.RUNNING:
-            node = replace(node, failures=0, message=None)
+            node = evolve(node, failures=0, message=None)
         yield node, fired
 
 
 def _bill(node: Instance, fired: Fired) -> Instance:
     """HP-22: billing runs from the start of the lifecycle script, or else from the end of the boot, to termination."""
     if fired.target in _BILLED and node.billed_from is None:
-        return replace(node, billings=node.billings + 1, billed_from=fired.at)
+        return evolve(node, billings=node.billings + 1, billed_from=fired.at)
     if fired.target not in _BILLED and node.billed_from is not None:
-        return replace(node, billed_from=None, billed_until=fired.at)
+        return evolve(node, billed_from=None, billed_until=fired.at)
     return node
 
 
@@ -176,7 +177,7 @@ def failed(node: Instance, at: WorldTime, message: str, timings: Timings, seed: 
     """The attempt failed: capacity is given back, the second Error event and the next attempt are appointed."""
     failures = node.failures + 1
     wait = timings.retry(failures, seed, node.logical_id)
-    return replace(
+    return evolve(
         node,
         status=Node.FAILED,
         since=at,
@@ -191,6 +192,6 @@ def failed(node: Instance, at: WorldTime, message: str, timings: Timings, seed: 
 
 def refused(node: Instance, at: WorldTime, timings: Timings, seed: int) -> Instance:
     """There was no capacity: no instance came to be, and the node waits until some appears or its next attempt."""
-    started = replace(node, attempt=node.attempt + 1, instance_id=None, listed_at=node.created_at, launched_at=None)
+    started = evolve(node, attempt=node.attempt + 1, instance_id=None, listed_at=node.created_at, launched_at=None)
     waiting = failed(started, at, CAPACITY_MESSAGE.format(node.instance_type), timings, seed)
-    return replace(waiting, waiting_since=node.waiting_since or at)
+    return evolve(waiting, waiting_since=node.waiting_since or at)

@@ -153,11 +153,17 @@ def _check_volumes(group: GroupIntent, where: str) -> None:
 
 
 def build_group(
-    intent: GroupIntent, position: int, at: WorldTime, zones: Sequence[tuple[str | None, str]], minimum: int
+    intent: GroupIntent,
+    position: int,
+    at: WorldTime,
+    network: Network | None,
+    zones: Sequence[tuple[str | None, str]],
+    minimum: int,
 ) -> Group:
-    """The group as it begins. `zones` gives each subnet with its zone, or (None, zone) without a VPC."""
+    """The group as it begins, in its own network or the cluster's. `zones` gives each subnet with its zone, or
+    (None, zone) without a VPC."""
     subnets = [[subnet, zone] for subnet, zone in zones if subnet is not None]
-    security = list(intent.network.security_groups) if intent.network else []
+    security = list(network.security_groups) if network else []
     return Group(
         name=intent.name,
         position=position,

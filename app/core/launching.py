@@ -1,7 +1,7 @@
 """One batch of a cluster's due nodes: stages fire, launches are tried, and what follows is written down."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from app.core import ids
@@ -14,6 +14,7 @@ from app.core.lifecycle import Fired
 from app.core.metering import Interval
 from app.core.times import WorldTime
 from app.core.timings import Timings
+from app.core.values import evolve
 
 DELETED_WHILE_PROVISIONING = "instance provisioning could not be complete because a deletion request was received"
 _NOT_RETRYABLE = ("script-failed", "script-timed-out")
@@ -69,7 +70,7 @@ def work(
         if not wants_launch(moved, at):
             _keep(batch, moved)
         elif _launches_stopped(cluster):
-            _keep(batch, replace(moved, launch_after=None))
+            _keep(batch, evolve(moved, launch_after=None))
         else:
             waiting.append(moved)
     waiting.sort(key=lambda node: (node.launch_after, groups[node.group].position, node.ordinal))
@@ -212,7 +213,7 @@ def _granted(batch: Batch, group: Group, node: Instance, grant: Grant, subject: 
     extra = timedelta(0)
     if slow:
         extra = batch.around.timings.delays["slow_boot"] if slow.seconds is None else timedelta(seconds=slow.seconds)
-    return replace(
+    return evolve(
         node,
         status=Node.LAUNCHING,
         since=now,

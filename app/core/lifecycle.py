@@ -1,12 +1,13 @@
 """State machines as tables, and the one interpreter of every table."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
 from app.core.times import WorldTime, after
+from app.core.values import evolve
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def fire(thing: T, at: WorldTime, stage: Stage) -> tuple[T, Fired]:
     changes: dict[str, Any] = dict.fromkeys(stage.clears)
     if stage.target is not stage.source:
         changes |= {"status": stage.target, "since": at}
-    moved: T = replace(thing, **changes)  # type: ignore[type-var]
+    moved: T = evolve(thing, **changes)
     return moved, Fired(stage.name, stage.source, stage.target, at)
 
 

@@ -44,16 +44,15 @@ class Decision:
         self.cluster = replace(self.cluster, **facts)  # type: ignore[arg-type]
 
 
-def decide(cluster: Cluster, groups: Mapping[str, Group], batch: Batch, at: WorldTime) -> Decision:
-    """The decisions of one instant. Idempotent: asked again at the same instant it decides nothing more."""
-    made = Decision(cluster, dict(groups), at)
-    if cluster.delete_requested_at is not None:
+def decide(made: Decision, batch: Batch) -> None:
+    """Add the decisions of one instant. Idempotent: asked again at the same instant it decides nothing more."""
+    made.plan, made.surplus = {}, {}
+    if made.cluster.delete_requested_at is not None:
         _delete_cluster(made)
-    elif cluster.failed_at is None:
+    elif made.cluster.failed_at is None:
         _delete_groups(made)
         if _open(made):
-            (_continuous if cluster.continuous else _classic)(made, batch)
-    return made
+            (_continuous if made.cluster.continuous else _classic)(made, batch)
 
 
 def next_deadline(cluster: Cluster, groups: Mapping[str, Group]) -> WorldTime | None:

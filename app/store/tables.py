@@ -180,14 +180,13 @@ cluster_event = Table(
     metadata,
     *_tenant(),
     Column("cluster_id", Text, primary_key=True),
+    Column("at", DateTime(timezone=True), primary_key=True),
     Column("seq", BigInteger, primary_key=True),
     Column("kind", Text, nullable=False),
-    _time("at", nullable=False),
     Column("group_name", Text),
     Column("instance_id", Text),
     Column("logical_id", Text),
     Column("params", JSONB, nullable=False),
-    Index("ix_cluster_event_at", *CLUSTER_KEY, "at", "seq"),
 )
 
 outbox = Table(

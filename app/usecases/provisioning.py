@@ -61,23 +61,47 @@ async def _handle(tx: Tx, world: World, cluster: Cluster, at: WorldTime, policy:
     nodes = await instances.due(tx, scope, cluster.cluster_id, at, BATCH)
     around = await _surroundings(tx, world, cluster.region, groups, nodes)
     batch = work(cluster, groups, nodes, at, world.now, around)
-    counted = _count(groups, batch)
+    made = Decision(cluster, _count(groups, batch), at, events=batch.events)
     more = len(nodes) == BATCH  # others may be due at this instant, so the decisions wait
-    decision = Decision(cluster, counted, at) if more else decide(cluster, counted, batch, at)
-    await _save_batch(tx, scope, world, batch)
-    await _carry_out(tx, scope, world, groups, decision, batch, policy, at if more else None)
-    return Counter(nodes=len(nodes), events=len(batch.events) + len(decision.events), passes=1)
+    new: list[Instance] = []
+    if not more:
+        decide(made, batch)
+        new = _launch_planned(made, batch, world, around)
+    await _save_batch(tx, scope, world, batch, new)
+    await _carry_out(tx, scope, groups, made, cluster, policy, at if more or made.plan else None)
+    return Counter(nodes=len(nodes) + len(new), events=len(made.events), passes=1)
 
 
 async def _surroundings(
     tx: Tx, world: World, region: str, groups: Mapping[str, Group], nodes: Sequence[Instance]
 ) -> Surroundings:
     """Locks, in this order everywhere: the cluster (already held), the fault rules, the pools."""
+    touched = {node.group for node in nodes} | {name for name, group in groups.items() if group.slots < group.target}
     types = {node.instance_type for node in nodes}
-    types.update(kind for name in {node.group for node in nodes} for kind in groups[name].instance_types)
-    rules = await faults.lock_rules(tx, world.name) if nodes else []
-    pools = await capacity.lock_pools(tx, world.name, region, sorted(types)) if nodes else []
+    types.update(kind for name in touched for kind in groups[name].instance_types)
+    rules = await faults.lock_rules(tx, world.name) if types else []
+    pools = await capacity.lock_pools(tx, world.name, region, sorted(types)) if types else []
     return Surroundings(world.seed, world.timings, Stock(pools), Faults(rules, world.seed))
+
+
+def _launch_planned(made: Decision, batch: Batch, world: World, around: Surroundings) -> list[Instance]:
+    """Make places for what is missing and try their first launch, at most a batch in all; the rest stays planned."""
+    launched: list[Instance] = []
+    while made.plan and len(launched) < BATCH:
+        new: list[Instance] = []
+        for name, wanted in made.plan.items():
+            group = made.groups[name]
+            count = min(wanted, BATCH - len(launched) - len(new))
+            new += add_places(made.cluster, group, count, made.at, world.seed)
+            made.groups[name] = grown(group, count)
+        first = work(made.cluster, made.groups, new, made.at, world.now, around)
+        made.groups = _count(made.groups, first)
+        made.events += first.events
+        batch.opened += first.opened
+        batch.closed += first.closed
+        launched += first.changed
+        decide(made, first)
+    return launched
 
 
 def _count(groups: Mapping[str, Group], batch: Batch) -> dict[str, Group]:
@@ -90,8 +114,9 @@ def _count(groups: Mapping[str, Group], batch: Batch) -> dict[str, Group]:
     return changed
 
 
-async def _save_batch(tx: Tx, scope: Scope, world: World, batch: Batch) -> None:
+async def _save_batch(tx: Tx, scope: Scope, world: World, batch: Batch, new: Sequence[Instance]) -> None:
     cluster_id, delays = batch.cluster.cluster_id, world.timings.delays
+    await instances.insert(tx, scope, cluster_id, new, [next_due(node, delays) for node in new])
     await instances.save(tx, scope, cluster_id, batch.changed, [next_due(node, delays) for node in batch.changed])
     await instances.remove(tx, scope, cluster_id, batch.gone)
     await _save_bills(tx, scope, cluster_id, batch.opened, batch.closed)
@@ -116,28 +141,26 @@ async def _save_bills(
 async def _carry_out(
     tx: Tx,
     scope: Scope,
-    world: World,
     before: Mapping[str, Group],
     made: Decision,
-    batch: Batch,
+    was: Cluster,
     policy: Policy,
     again_at: WorldTime | None,
 ) -> None:
     """Write what was decided, and when the cluster next needs looking at."""
     cluster_id = made.cluster.cluster_id
     if made.gone:
-        await _announce(tx, scope, batch.cluster, "Deleted", made.at)
+        await _announce(tx, scope, made.cluster, "Deleted", made.at)
         await clusters.bury(tx, scope, cluster_id, made.at)
         return
     await _stop(tx, scope, made)
-    await _plan(tx, scope, world, made)
-    told = [*batch.events, *made.events] if made.cluster.continuous else []
+    told = made.events if made.cluster.continuous else []
     seq = await events.append(tx, scope, cluster_id, told, made.cluster.event_seq, policy.events_per_cluster)
     if made.removed:
         await clusters.remove_groups(tx, scope, cluster_id, made.removed)
     changed = [group for name, group in made.groups.items() if group is not before.get(name)]
     await clusters.save_groups(tx, scope, cluster_id, changed)
-    if (status := cluster_status(made.cluster)) != cluster_status(batch.cluster):
+    if (status := cluster_status(made.cluster)) != cluster_status(was):
         await _announce(tx, scope, made.cluster, status, made.at)
     times = (again_at, await instances.next_due(tx, scope, cluster_id), next_deadline(made.cluster, made.groups))
     due_at = min((time for time in times if time is not None), default=None)
@@ -155,19 +178,6 @@ async def _stop(tx: Tx, scope: Scope, made: Decision) -> None:
         await instances.stop_nodes(tx, scope, cluster_id, made.at, chosen)
         group = made.groups[name]
         made.change(group, slots=group.slots - len(chosen))
-
-
-async def _plan(tx: Tx, scope: Scope, world: World, made: Decision) -> None:
-    """Make places for what is missing, at most a batch in all; the rest is due at the same instant."""
-    room = BATCH
-    for name, wanted in made.plan.items():
-        if room == 0:
-            break
-        group = made.groups[name]
-        new = add_places(made.cluster, group, min(wanted, room), made.at, world.seed)
-        await instances.insert(tx, scope, made.cluster.cluster_id, new, [made.at] * len(new))
-        made.groups[name] = grown(group, len(new))
-        room -= len(new)
 
 
 def add_places(cluster: Cluster, group: Group, count: int, at: WorldTime, seed: int) -> list[Instance]:

@@ -93,17 +93,14 @@ def upgrade() -> None:
         sa.Column("account", sa.Text(), nullable=False),
         sa.Column("region", sa.Text(), nullable=False),
         sa.Column("cluster_id", sa.Text(), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("seq", sa.BigInteger(), nullable=False),
         sa.Column("kind", sa.Text(), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("group_name", sa.Text(), nullable=True),
         sa.Column("instance_id", sa.Text(), nullable=True),
         sa.Column("logical_id", sa.Text(), nullable=True),
         sa.Column("params", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
-        sa.PrimaryKeyConstraint("world", "account", "region", "cluster_id", "seq", name=op.f("pk_cluster_event")),
-    )
-    op.create_index(
-        "ix_cluster_event_at", "cluster_event", ["world", "account", "region", "cluster_id", "at", "seq"], unique=False
+        sa.PrimaryKeyConstraint("world", "account", "region", "cluster_id", "at", "seq", name=op.f("pk_cluster_event")),
     )
     op.create_table(
         "fault_hit",
@@ -425,7 +422,6 @@ def downgrade() -> None:
     op.drop_table("idempotency")
     op.drop_table("fault_rule")
     op.drop_table("fault_hit")
-    op.drop_index("ix_cluster_event_at", table_name="cluster_event")
     op.drop_table("cluster_event")
     op.drop_index("uq_cluster_live_name", table_name="cluster", postgresql_where=sa.text("deleted_at IS NULL"))
     op.drop_index("ix_cluster_due", table_name="cluster", postgresql_where=sa.text("due_at IS NOT NULL"))
