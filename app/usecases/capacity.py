@@ -1,7 +1,9 @@
 """How many machines exist, and the waking of those who wait for one (CT-4, HP-6)."""
 
+from typing import NamedTuple
+
 from app import catalog
-from app.core.capacity import WHOLE_REGION
+from app.core.capacity import WHOLE_REGION, Pool
 from app.core.errors import Invalid, NotFound
 from app.core.scope import Scope
 from app.core.times import WorldTime
@@ -11,6 +13,20 @@ from app.store.db import Tx
 
 ENOUGH = 100_000
 """How many waiting nodes are woken at once when a type becomes unlimited."""
+
+
+class Overview(NamedTuple):
+    """What limits, what is used of the types that nothing limits (region, type, machines), and what will change."""
+
+    pools: list[Pool]
+    unlimited: list[tuple[str, str, int]]
+    changes: list[Change]
+
+
+async def overview(tx: Tx, world: str) -> Overview:
+    return Overview(
+        await capacity.pools(tx, world), await capacity.unlimited_use(tx, world), await capacity.scheduled(tx, world)
+    )
 
 
 async def set_total(

@@ -45,6 +45,11 @@ async def read(tx: Tx, name: str) -> World:
     return world
 
 
+async def read_with_next(tx: Tx, name: str) -> tuple[World, WorldTime | None]:
+    """The world, and the earliest instant at which something of it is due."""
+    return await read(tx, name), await worlds.next_due(tx, name)
+
+
 async def set_clock(tx: Tx, name: str, *, frozen: bool | None, rate: float | None) -> World:
     """Freeze, resume or change the rate; the clock goes on from where it is."""
     await read(tx, name)

@@ -1,0 +1,41 @@
+"""What a process of the API is composed of: the one object that handlers of every wire are given."""
+
+from dataclasses import dataclass
+
+from prometheus_client import CollectorRegistry
+
+from app.settings import Settings
+from app.store.db import Database
+from app.usecases.provisioning import Policy
+from app.wire.request_log import RequestLog
+
+
+@dataclass(slots=True)
+class Service:
+    """Settings, policy, the request log, and, once it is open, the database. `name` names the process in leases."""
+
+    settings: Settings
+    name: str
+    policy: Policy
+    registry: CollectorRegistry
+    request_log: RequestLog
+    database: Database | None = None
+
+    @property
+    def db(self) -> Database:
+        """The open database; ConnectionError, which every wire answers with 503, before it is."""
+        if self.database is None:
+            raise ConnectionError("the database is not open yet")
+        return self.database
+
+
+def compose(settings: Settings, name: str) -> Service:
+    """The service that `settings` describe, its database not yet open."""
+    registry = CollectorRegistry()
+    return Service(
+        settings=settings,
+        name=name,
+        policy=Policy(settings.events_per_cluster),
+        registry=registry,
+        request_log=RequestLog(registry),
+    )

@@ -1,0 +1,151 @@
+"""The bill: what ran, from when to when, at which price (CT-6).
+
+Rounding happens once, on the line: its milliseconds x micro-dollars per hour are summed over all its intervals and
+then rounded half up. The total is the sum of its lines, so two groupings may differ by a micro-dollar a line.
+What is part of a line (an interval, a day) is shown as the line's growth by it, so parts sum to their line exactly.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from app.core.errors import Invalid
+from app.core.ids import cluster_arn
+from app.core.metering import charge, overlap_ms
+from app.core.times import WorldTime
+from app.store import ledger
+from app.store.db import Tx
+from app.store.ledger import Entry
+from app.usecases import clocks
+
+Grain = Literal["instance", "group", "type", "account", "cluster"]
+Key = tuple[str, ...]
+
+_KEYS: dict[Grain, Callable[[Entry], Key]] = {
+    "instance": lambda e: (e.account, e.region, e.cluster_id, e.group, e.logical_id, e.instance_id),
+    "group": lambda e: (e.account, e.region, e.cluster_id, e.group),
+    "type": lambda e: (e.instance_type,),
+    "account": lambda e: (e.account,),
+    "cluster": lambda e: (e.account, e.region, e.cluster_id),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One interval of a line, cut to the period; `micro_usd` is what the line grew by it."""
+
+    entry: Entry
+    started: WorldTime
+    ended: WorldTime | None
+    milliseconds: int
+    micro_usd: int
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line and what it is made of. `ended` None: something of it still runs."""
+
+    shares: Sequence[Share]
+    started: WorldTime
+    ended: WorldTime | None
+    milliseconds: int
+    micro_usd: int
+
+    def common(self, read: Callable[[Entry], str | int]) -> str | int | None:
+        """What all its intervals have in common, or None."""
+        values = {read(share.entry) for share in self.shares}
+        return values.pop() if len(values) == 1 else None
+
+    @property
+    def price_evidence(self) -> str:
+        """Where its prices come from, each named: a placeholder never passes for a published price."""
+        return ", ".join(sorted({share.entry.price_evidence for share in self.shares}))
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """The lines of a period, open intervals counted up to `as_of`."""
+
+    as_of: WorldTime
+    lines: Sequence[Line]
+
+    @property
+    def total_micro_usd(self) -> int:
+        return sum(line.micro_usd for line in self.lines)
+
+
+async def bill(
+    tx: Tx,
+    world: str,
+    *,
+    by: Grain = "instance",
+    cluster: str | None = None,
+    since: WorldTime | None = None,
+    until: WorldTime | None = None,
+) -> Bill:
+    """The bill of [since, until), of the clusters that have or had the name, or the ARN, `cluster`."""
+    now = (await clocks.read(tx, world)).now
+    if since is not None and until is not None and since >= until:
+        raise Invalid("The period's 'from' must be earlier than its 'to'.")
+    entries = await _entries(tx, world, cluster, since, until)
+    end = now if until is None else min(now, until)
+    return Bill(now, lines(entries, _KEYS[by], since, end))
+
+
+async def _entries(
+    tx: Tx, world: str, cluster: str | None, since: WorldTime | None, until: WorldTime | None
+) -> list[Entry]:
+    if cluster is None or not cluster.startswith("arn:"):
+        return await ledger.entries(tx, world, cluster=cluster, since=since, until=until)
+    parts = cluster.split(":", 5)
+    if len(parts) != 6 or not parts[5].startswith("cluster/"):
+        raise Invalid(f"'{cluster[:120]}' is not a cluster's ARN. Give its name, or the ClusterArn of CreateCluster.")
+    found = await ledger.entries(
+        tx,
+        world,
+        region=parts[3],
+        account=parts[4],
+        cluster=parts[5].removeprefix("cluster/"),
+        since=since,
+        until=until,
+    )
+    return [entry for entry in found if arn_of(entry) == cluster]
+
+
+def arn_of(entry: Entry) -> str:
+    return cluster_arn(entry.region, entry.account, entry.cluster_id)
+
+
+def lines(
+    entries: Iterable[Entry], key: Callable[[Entry], Key], since: WorldTime | None, until: WorldTime
+) -> list[Line]:
+    """One line for each key, in the order in which the keys appear."""
+    grouped: dict[Key, list[Entry]] = {}
+    for entry in entries:
+        grouped.setdefault(key(entry), []).append(entry)
+    return [_line(group, since, until) for group in grouped.values()]
+
+
+def _line(entries: Sequence[Entry], since: WorldTime | None, until: WorldTime) -> Line:
+    shares = []
+    weighted = charged = 0
+    for entry in entries:
+        milliseconds = overlap_ms(entry.started_at, entry.ended_at, since, until)
+        weighted += milliseconds * entry.micro_usd_per_hour
+        grown = charge(weighted)
+        shares.append(Share(entry, *_cut(entry, since, until), milliseconds, grown - charged))
+        charged = grown
+    ends = [share.ended for share in shares if share.ended is not None]
+    return Line(
+        shares,
+        min(share.started for share in shares),
+        max(ends) if len(ends) == len(shares) else None,
+        sum(share.milliseconds for share in shares),
+        charged,
+    )
+
+
+def _cut(entry: Entry, since: WorldTime | None, until: WorldTime) -> tuple[WorldTime, WorldTime | None]:
+    """The interval within the period; one that still runs has no end."""
+    started = entry.started_at if since is None else max(since, entry.started_at)
+    return started, None if entry.ended_at is None else min(until, entry.ended_at)

@@ -1,0 +1,80 @@
+"""Fault rules of a world (CT-3): add, replace, list, remove, and what they have hit."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from app import catalog
+from app.core.errors import Invalid, NotFound
+from app.core.faults import Rule, check_effect
+from app.core.times import to_iso
+from app.store import faults, worlds
+from app.store.db import Tx
+
+SLOWED = "boot-slow"
+
+
+async def listed(tx: Tx, world: str) -> list[Rule]:
+    """The rules in their order: the first that strikes counts."""
+    return await faults.rules(tx, world)
+
+
+async def add(tx: Tx, world: str, rule: Rule) -> Rule:
+    """The rule under its id: `f-1`, `f-2`, … in the order in which a world's rules are made."""
+    check(rule)
+    await _lock(tx, world)
+    named = replace(rule, rule_id=f"f-{await faults.last_number(tx, world) + 1}")
+    await faults.put(tx, world, named)
+    return named
+
+
+async def replace_all(tx: Tx, world: str, rules: Sequence[Rule]) -> list[Rule]:
+    """These rules and no others; each gets a new id and has hit nothing yet."""
+    for rule in rules:
+        check(rule)
+    await _lock(tx, world)
+    first = await faults.last_number(tx, world) + 1
+    await faults.remove(tx, world, None)
+    named = [replace(rule, rule_id=f"f-{first + place}") for place, rule in enumerate(rules)]
+    for rule in named:
+        await faults.put(tx, world, rule)
+    return named
+
+
+async def remove(tx: Tx, world: str, rule_id: str | None) -> int:
+    """Remove one rule, or all; how many went. Their hits stay."""
+    await _lock(tx, world)
+    removed = await faults.remove(tx, world, rule_id)
+    if rule_id is not None and not removed:
+        raise NotFound(f"There is no fault rule '{rule_id[:80]}'. `windtunnel fault list` shows those that are.")
+    return removed
+
+
+async def hits(tx: Tx, world: str, rule_id: str | None, limit: int) -> list[dict[str, Any]]:
+    """What was hit, the newest first."""
+    rows = await faults.hits(tx, world, rule_id, limit)
+    return [
+        {("group" if k == "group_name" else k): v for k, v in row.items()} | {"at": to_iso(row["at"])} for row in rows
+    ]
+
+
+def check(rule: Rule) -> None:
+    """Invalid if the rule could never do what it says."""
+    check_effect(rule.effect)
+    if rule.seconds is not None and rule.effect != SLOWED:
+        raise Invalid(f"'seconds' says how slow a {SLOWED} is; {rule.effect} has no such length.")
+    if rule.instance_type is not None and rule.instance_type not in catalog.instance_types():
+        raise Invalid(f"No instance type '{rule.instance_type}'. Use a name such as ml.p5.48xlarge.")
+    if rule.node is not None and rule.node.startswith("i-"):
+        raise Invalid(
+            f"{rule.effect} strikes a launch, which has no instance id yet. "
+            "Give the node's logical id (NodeLogicalId of ListClusterNodes)."
+        )
+    if rule.after is not None and rule.before is not None and rule.after >= rule.before:
+        raise Invalid("'after' must be earlier than 'before': else the rule never acts.")
+
+
+async def _lock(tx: Tx, world: str) -> None:
+    """Nothing is struck meanwhile."""
+    if await worlds.lock(tx, world) is None:
+        raise NotFound(f"There is no world '{world}'.")

@@ -1,0 +1,187 @@
+"""Worlds: create, fork, drop, empty, export and compare (CT-0, CT-2)."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from app.core.errors import Conflict, InUse, Invalid, NotFound
+from app.core.scope import DEFAULT_WORLD
+from app.core.times import WorldTime, to_iso
+from app.core.world import World
+from app.store import copies, sessions, tables, worlds
+from app.store.db import Tx
+
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+LONG_SECONDS = 120
+"""How long one statement over a whole world may run."""
+MOST_DIFFERENCES = 1000
+_KEYS = {
+    str(table.name): [column.name for column in table.primary_key.columns if column.name != "world"]
+    for table in tables.WORLD_TABLES
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How a world begins: its chance, its timings and its clock."""
+
+    seed: int
+    profile: str
+    start: WorldTime
+    rate: float
+    frozen: bool
+
+
+async def exists(tx: Tx, name: str) -> bool:
+    return await worlds.read(tx, name) is not None
+
+
+async def listed(tx: Tx) -> list[World]:
+    """Every world, by name."""
+    return await worlds.all_worlds(tx)
+
+
+async def create(tx: Tx, name: str, setting: Setting) -> World:
+    """An empty world. InUse if there is one of that name."""
+    _check_name(name)
+    await _insert(tx, name, setting)
+    return await _existing(tx, name)
+
+
+async def found(tx: Tx, name: str, setting: Setting) -> bool:
+    """Make the world unless another process has just done so; True if it was us. Waits for that process's commit."""
+    return await _inserted(tx, name, setting)
+
+
+async def adjust(tx: Tx, name: str, *, profile: str | None, rate: float | None, frozen: bool | None) -> None:
+    """Change what is given, unless the world is so already or somebody advances it."""
+    world = await _existing(tx, name)
+    if profile not in (None, world.profile):
+        await worlds.set_profile(tx, name, str(profile))
+    if rate in (None, world.rate) and frozen in (None, world.frozen):
+        return
+    world = await _locked(tx, name)
+    if not world.leased:
+        state = world.frozen if frozen is None else frozen
+        await worlds.set_clock(tx, name, world.now, rate=rate or world.rate, frozen=state)
+
+
+async def fork(tx: Tx, source: str, name: str, *, frozen: bool, rate: float | None) -> World:
+    """A copy of all that `source` is at this instant, ids included; its clock goes on from there."""
+    _check_name(name)
+    await sessions.allow(tx, LONG_SECONDS)
+    origin = await _locked(tx, source)
+    start = Setting(origin.seed, origin.profile, origin.started_at, origin.rate, frozen)
+    await _insert(tx, name, start)
+    await worlds.set_clock(tx, name, origin.now, rate=rate or origin.rate, frozen=frozen)
+    await copies.copy_rows(tx, source, name)
+    return await _existing(tx, name)
+
+
+async def drop(tx: Tx, name: str) -> None:
+    """Remove the world and all that it owns."""
+    if name == DEFAULT_WORLD:
+        raise Conflict(f"World '{name}' is the one that clients find without a path; it cannot be dropped. Reset it.")
+    await sessions.allow(tx, LONG_SECONDS)
+    await _locked(tx, name)
+    await worlds.remove(tx, name)
+
+
+async def reset(tx: Tx, name: str, changed: Mapping[str, Any]) -> World:
+    """Empty the world and begin it again with its seed, profile, start, rate and clock state, except for `changed`."""
+    await sessions.allow(tx, LONG_SECONDS)
+    old = await _locked(tx, name)
+    facts: dict[str, Any] = {
+        "seed": old.seed,
+        "profile": old.profile,
+        "start": old.started_at,
+        "rate": old.rate,
+        "frozen": old.frozen,
+    }
+    await worlds.remove(tx, name)
+    await _insert(tx, name, Setting(**facts | dict(changed)))
+    return await _existing(tx, name)
+
+
+async def export(tx: Tx, name: str) -> dict[str, Any]:
+    """All of the world that is not wall time, as JSON values; equal worlds give equal values, whatever their names."""
+    await sessions.allow(tx, LONG_SECONDS)
+    world = await _locked(tx, name)
+    rows = {str(table): rows async for table, rows in copies.export_rows(tx, name)}
+    return {"format": copies.FORMAT, "tables": rows, "world": facts_of(world)}
+
+
+def facts_of(world: World) -> dict[str, Any]:
+    """What a world is, without its name."""
+    return {
+        "seed": world.seed,
+        "profile": world.profile,
+        "started_at": to_iso(world.started_at),
+        "rate": world.rate,
+        "frozen": world.frozen,
+        "now": to_iso(world.now),
+    }
+
+
+async def compare(tx: Tx, one: str, other: str) -> list[dict[str, Any]]:
+    """Where the two differ: table, key, and either whose row it is or the columns with both values."""
+    mine, theirs = await export(tx, one), await export(tx, other)
+    found = _compared("world", {}, mine["world"], theirs["world"])
+    for table, rows in mine["tables"].items():
+        left, right = (_by_key(table, side) for side in (rows, theirs["tables"][table]))
+        for key in sorted(left.keys() | right.keys(), key=repr):
+            named = dict(zip(_KEYS[table], key, strict=True))
+            if key not in left or key not in right:
+                found.append({"table": table, "key": named, "only_in": one if key in left else other})
+            else:
+                found += _compared(table, named, left[key], right[key])
+    return found
+
+
+def _by_key(table: str, rows: list[dict[str, Any]]) -> dict[tuple[Any, ...], dict[str, Any]]:
+    return {tuple(row[name] for name in _KEYS[table]): row for row in rows}
+
+
+def _compared(table: str, key: dict[str, Any], left: dict[str, Any], right: dict[str, Any]) -> list[dict[str, Any]]:
+    columns = {name: [left[name], right[name]] for name in left if left[name] != right[name]}
+    return [{"table": table, "key": key, "columns": columns}] if columns else []
+
+
+def _check_name(name: str) -> None:
+    if not NAME.fullmatch(name):
+        raise Invalid(
+            f"'{name[:80]}' cannot name a world: up to 63 of a-z, 0-9 and '-', beginning with a letter or digit."
+        )
+
+
+async def _insert(tx: Tx, name: str, setting: Setting) -> None:
+    if not await _inserted(tx, name, setting):
+        raise InUse(f"There is a world '{name}' already. Choose another name, or drop or reset that one.")
+
+
+async def _inserted(tx: Tx, name: str, setting: Setting) -> bool:
+    return await worlds.insert_world(
+        tx,
+        name,
+        seed=setting.seed,
+        profile=setting.profile,
+        start=setting.start,
+        rate=setting.rate,
+        frozen=setting.frozen,
+    )
+
+
+async def _existing(tx: Tx, name: str) -> World:
+    world = await worlds.read(tx, name)
+    if world is None:
+        raise NotFound(f"There is no world '{name}'. Create it with `windtunnel world create {name}`.")
+    return world
+
+
+async def _locked(tx: Tx, name: str) -> World:
+    await _existing(tx, name)
+    world = await worlds.lock(tx, name)
+    if world is None:
+        raise NotFound(f"There is no world '{name}' any more.")
+    return world

@@ -1,0 +1,155 @@
+"""What it cost (CT-6), as JSON and CSV."""
+
+import csv
+import io
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Response
+from pydantic import BaseModel, Field
+
+from app.core.errors import Invalid
+from app.core.times import to_iso
+from app.usecases import bills
+from app.usecases.bills import Bill, Grain, Line, Share
+from app.wire.control.vocabulary import Instant, ServiceOf, WorldOf
+
+router = APIRouter(tags=["bills"])
+_FINEST: Grain = "instance"
+_OF_GRAIN: dict[Grain, tuple[str, ...]] = {
+    "instance": ("cluster_arn", "cluster_name", "group", "instance_id", "logical_id"),
+    "group": ("cluster_arn", "cluster_name", "group"),
+    "cluster": ("cluster_arn", "cluster_name"),
+    "type": (),
+    "account": (),
+}
+
+
+class BillInterval(BaseModel):
+    """A stretch of billable time of one instance. `micro_usd` is what the line grew by it: they sum to the line."""
+
+    instance_id: str
+    logical_id: str
+    group: str
+    cluster_name: str
+    started: str
+    ended: str | None
+    milliseconds: int
+    micro_usd_per_hour: int
+    price_evidence: str
+    micro_usd: int
+
+
+class BillLine(BaseModel):
+    """One thing's cost: milliseconds x micro_usd_per_hour / 3,600,000, summed, then rounded half up, once.
+
+    What a line's parts do not have in common is null. Billing begins when the lifecycle script starts (or the
+    instance has booted, without one) and ends when termination starts; `ended` null: it runs.
+    """
+
+    cluster_arn: str | None
+    cluster_name: str | None
+    group: str | None
+    instance_id: str | None
+    logical_id: str | None
+    instance_type: str | None
+    account: str | None
+    region: str | None
+    started: str
+    ended: str | None
+    milliseconds: int
+    micro_usd_per_hour: int | None
+    price_evidence: str = Field(description="Where the price comes from; all of them, if there are several.")
+    micro_usd: int
+    intervals: list[BillInterval] | None = None
+
+
+class BillOfWorld(BaseModel):
+    """The lines and their sum. Open intervals count up to `as_of`, the world's time."""
+
+    currency: str
+    total_micro_usd: int
+    as_of: str
+    lines: list[BillLine]
+
+
+@router.get(
+    "/bills",
+    summary="What ran, from when to when, and what it cost",
+    response_model=BillOfWorld,
+    responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}}},
+)
+async def read_bill(
+    service: ServiceOf,
+    world: WorldOf,
+    cluster: Annotated[str | None, Query(max_length=512, description="Name (of all that had it) or ARN.")] = None,
+    by: Annotated[Grain, Query(description="What a line is about.")] = _FINEST,
+    since: Annotated[Instant | None, Query(alias="from", description="Nothing before this instant.")] = None,
+    until: Annotated[Instant | None, Query(alias="to", description="Nothing from this instant on.")] = None,
+    intervals: Annotated[bool, Query(description="Open each line into the intervals it is made of.")] = False,
+    form: Annotated[
+        str | None, Query(alias="format", pattern="^(json|csv)$", description="Else as Accept says.")
+    ] = None,
+    accept: Annotated[str, Header()] = "",
+) -> Any:
+    found = await service.db.run(bills.bill, world, by=by, cluster=cluster, since=since, until=until)
+    as_csv = form == "csv" or (form is None and accept.partition(";")[0].strip() == "text/csv")
+    if as_csv and intervals:
+        raise Invalid("A CSV has a row a line: ask for the intervals as JSON.")
+    if as_csv:
+        return Response(_csv(found, by), media_type="text/csv")
+    return {
+        "currency": "USD",
+        "total_micro_usd": found.total_micro_usd,
+        "as_of": to_iso(found.as_of),
+        "lines": [
+            _line(line, by) | ({"intervals": [_interval(share) for share in line.shares]} if intervals else {})
+            for line in found.lines
+        ],
+    }
+
+
+def _line(line: Line, by: Grain) -> dict[str, Any]:
+    named = {
+        "cluster_arn": line.common(bills.arn_of),
+        "cluster_name": line.common(lambda e: e.cluster_name),
+        "group": line.common(lambda e: e.group),
+        "instance_id": line.common(lambda e: e.instance_id),
+        "logical_id": line.common(lambda e: e.logical_id),
+    }
+    return {
+        **{name: value if name in _OF_GRAIN[by] else None for name, value in named.items()},
+        "instance_type": line.common(lambda e: e.instance_type),
+        "account": line.common(lambda e: e.account),
+        "region": line.common(lambda e: e.region),
+        "started": to_iso(line.started),
+        "ended": to_iso(line.ended) if line.ended else None,
+        "milliseconds": line.milliseconds,
+        "micro_usd_per_hour": line.common(lambda e: e.micro_usd_per_hour),
+        "price_evidence": line.price_evidence,
+        "micro_usd": line.micro_usd,
+    }
+
+
+def _interval(share: Share) -> dict[str, Any]:
+    entry = share.entry
+    return {
+        "instance_id": entry.instance_id,
+        "logical_id": entry.logical_id,
+        "group": entry.group,
+        "cluster_name": entry.cluster_name,
+        "started": to_iso(share.started),
+        "ended": to_iso(share.ended) if share.ended else None,
+        "milliseconds": share.milliseconds,
+        "micro_usd_per_hour": entry.micro_usd_per_hour,
+        "price_evidence": entry.price_evidence,
+        "micro_usd": share.micro_usd,
+    }
+
+
+def _csv(bill: Bill, by: Grain) -> str:
+    written = io.StringIO()
+    names = [name for name in BillLine.model_fields if name != "intervals"]
+    writer = csv.DictWriter(written, names)
+    writer.writeheader()
+    writer.writerows(_line(line, by) for line in bill.lines)
+    return written.getvalue()

@@ -1,0 +1,189 @@
+"""Rules by which things go wrong (CT-3)."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from app.core.chance import MILLION
+from app.core.errors import Invalid
+from app.core.faults import Rule
+from app.core.times import to_iso
+from app.usecases import faults
+from app.wire.control.vocabulary import (
+    MOST_NODES,
+    STRICT,
+    Account,
+    InstanceType,
+    Instant,
+    Region,
+    ServiceOf,
+    WorldOf,
+)
+
+router = APIRouter(tags=["faults"])
+Name = Annotated[str, Field(min_length=1, max_length=256)]
+Count = Annotated[int, Field(ge=1, le=MOST_NODES)]
+_LATER = ("code", "operation")
+
+
+class FaultRule(BaseModel):
+    """What happens, to whom, and how often. What is left out matches all."""
+
+    model_config = STRICT | {
+        "json_schema_extra": {"examples": [{"effect": "script-failed", "group": "workers", "times": 2}]}
+    }
+    effect: str = Field(max_length=64)
+    account: Account | None = None
+    region: Region | None = None
+    cluster: Name | None = Field(default=None, description="Name or ARN.")
+    group: Name | None = None
+    instance_type: InstanceType | None = None
+    node: Name | None = Field(default=None, description="Logical id of a node.")
+    attempt: Count | None = Field(default=None, description="The node's n-th launch.")
+    probability: float | None = Field(
+        default=None, ge=0, le=1, description="To a millionth; drawn from the world's seed."
+    )
+    every: Count | None = Field(default=None, description="Each n-th match.")
+    times: Count | None = Field(default=None, description="At most so often.")
+    after: Instant | None = Field(default=None, description="Not before then.")
+    before: Instant | None = Field(default=None, description="Not from then on.")
+    seconds: Count | None = Field(default=None, description="How slow a boot-slow is.")
+    code: Name | None = Field(default=None, description="For faults of the API, which this version does not have.")
+    operation: Name | None = Field(default=None, description="For faults of the API, which this version does not have.")
+
+
+class Fault(BaseModel):
+    """A rule, how often it matched and how often it struck."""
+
+    id: str
+    effect: str
+    account: str | None
+    region: str | None
+    cluster: str | None
+    group: str | None
+    instance_type: str | None
+    node: str | None
+    attempt: int | None
+    probability: float
+    every: int
+    times: int | None
+    after: str | None
+    before: str | None
+    seconds: int | None
+    matches: int
+    hits: int
+
+
+class Faults(BaseModel):
+    rules: list[Fault]
+
+
+class FaultList(BaseModel):
+    """The rules to have, in their order."""
+
+    model_config = STRICT
+    rules: list[FaultRule] = Field(max_length=1000)
+
+
+class Hit(BaseModel):
+    """A rule struck a launch: the rule's `number`-th hit."""
+
+    rule_id: str
+    number: int
+    effect: str
+    at: str
+    account: str
+    region: str
+    cluster: str
+    group: str
+    logical_id: str
+    attempt: int
+
+
+class Hits(BaseModel):
+    hits: list[Hit]
+
+
+class Removed(BaseModel):
+    removed: int
+
+
+@router.get("/faults", summary="The rules, and how often each has struck")
+async def list_faults(service: ServiceOf, world: WorldOf) -> Faults:
+    return Faults(rules=[_shown(rule) for rule in await service.db.run(faults.listed, world)])
+
+
+@router.post("/faults", status_code=201, summary="Add a rule")
+async def add_fault(rule: FaultRule, service: ServiceOf, world: WorldOf) -> Fault:
+    return _shown(await service.db.run(faults.add, world, rule_of(rule)))
+
+
+@router.put("/faults", summary="Have these rules and no others")
+async def replace_faults(wanted: FaultList, service: ServiceOf, world: WorldOf) -> Faults:
+    rules = [rule_of(rule) for rule in wanted.rules]
+    return Faults(rules=[_shown(rule) for rule in await service.db.run(faults.replace_all, world, rules)])
+
+
+@router.delete("/faults", summary="Remove every rule")
+async def clear_faults(service: ServiceOf, world: WorldOf) -> Removed:
+    return Removed(removed=await service.db.run(faults.remove, world, None))
+
+
+@router.get("/faults/hits", summary="What was struck, the newest first")
+async def list_hits(
+    service: ServiceOf,
+    world: WorldOf,
+    rule_id: Annotated[str | None, Query(alias="id", max_length=64, description="Of one rule.")] = None,
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
+) -> Hits:
+    return Hits(hits=[Hit(**row) for row in await service.db.run(faults.hits, world, rule_id, limit)])
+
+
+@router.delete("/faults/{rule_id}", summary="Remove one rule")
+async def remove_fault(rule_id: str, service: ServiceOf, world: WorldOf) -> Removed:
+    return Removed(removed=await service.db.run(faults.remove, world, rule_id))
+
+
+def rule_of(given: FaultRule) -> Rule:
+    """The core's rule, still without an id. Invalid for what belongs to the faults of later versions."""
+    for name in _LATER:
+        if getattr(given, name) is not None:
+            raise Invalid(
+                f"'{name}' belongs to faults of the API; {given.effect[:64]} is one of the world: leave it out."
+            )
+    facts: dict[str, Any] = given.model_dump(exclude={"probability", "every", *_LATER})
+    if given.cluster is not None and given.cluster.startswith("arn:"):
+        facts |= _of_arn(given.cluster)
+    chance = MILLION if given.probability is None else round(given.probability * MILLION)
+    return Rule(rule_id="", probability=chance, every=given.every or 1, **facts)
+
+
+def _of_arn(arn: str) -> dict[str, str]:
+    """Account, region and cluster id that the ARN names."""
+    parts = arn.split(":", 5)
+    if len(parts) != 6 or not parts[5].startswith("cluster/"):
+        raise Invalid(f"'{arn[:120]}' is not a cluster's ARN. Give its name, or the ClusterArn of CreateCluster.")
+    return {"region": parts[3], "account": parts[4], "cluster": parts[5].removeprefix("cluster/")}
+
+
+def _shown(rule: Rule) -> Fault:
+    return Fault(
+        id=rule.rule_id,
+        effect=rule.effect,
+        account=rule.account,
+        region=rule.region,
+        cluster=rule.cluster,
+        group=rule.group,
+        instance_type=rule.instance_type,
+        node=rule.node,
+        attempt=rule.attempt,
+        probability=rule.probability / MILLION,
+        every=rule.every,
+        times=rule.times,
+        after=to_iso(rule.after) if rule.after else None,
+        before=to_iso(rule.before) if rule.before else None,
+        seconds=rule.seconds,
+        matches=rule.matches,
+        hits=rule.hits,
+    )

@@ -1,0 +1,162 @@
+"""The seed of a world: what it begins with, from a file or a request (CT-2); all of it or nothing."""
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import BaseModel, Field, ValidationError
+
+from app import clock
+from app.core.errors import Invalid
+from app.core.scope import DEFAULT_WORLD, Scope
+from app.core.times import WorldTime
+from app.service import Service
+from app.settings import Settings
+from app.store.db import Database, Tx
+from app.usecases import capacity, faults, prices, quotas, worlds
+from app.usecases.worlds import Setting
+from app.wire import emulated
+from app.wire.aws.errors import AwsError
+from app.wire.aws.problems import Problems, serialization_text, validation_text
+from app.wire.aws.protocol import new_request_id
+from app.wire.aws.registry import Context, Operation
+from app.wire.control.capacity import CapacityChange
+from app.wire.control.clock import MOST_RATE
+from app.wire.control.faults import FaultRule, rule_of
+from app.wire.control.prices import PriceChange
+from app.wire.control.quotas import QuotaChange
+from app.wire.control.refusals import problems_text
+from app.wire.control.vocabulary import STRICT, Instant, tenant
+
+
+class SeedClock(BaseModel):
+    """The clock to begin with."""
+
+    model_config = STRICT
+    start: Instant | None = None
+    frozen: bool | None = None
+    rate: float | None = Field(default=None, gt=0, le=MOST_RATE)
+
+
+class Seed(BaseModel):
+    """What a world begins with. A cluster is a CreateCluster request, `account` and `region` beside its members."""
+
+    model_config = STRICT
+    clock: SeedClock = SeedClock()
+    capacity: list[CapacityChange] = []
+    prices: list[PriceChange] = []
+    quotas: list[QuotaChange] = []
+    faults: list[FaultRule] = []
+    clusters: list[dict[str, Any]] = []
+
+
+def read(path: Path) -> Seed:
+    """The file's seed. Invalid: it cannot be read, is neither TOML nor JSON, or holds what is not known."""
+    import tomllib
+
+    try:
+        text = path.read_text(encoding="utf-8")
+        content = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except (OSError, ValueError) as error:
+        raise Invalid(f"The seed file {path} cannot be read: {error}.") from error
+    try:
+        return Seed.model_validate(content)
+    except ValidationError as error:
+        raise Invalid(f"The seed file {path}: {problems_text(error.errors())}.") from error
+
+
+async def begin(tx: Tx, service: Service) -> None:
+    """Make the first world if it is not there, with its seed; else let it go on as the settings say."""
+    settings = service.settings
+    if await worlds.exists(tx, DEFAULT_WORLD):
+        default = Settings()
+        await worlds.adjust(
+            tx,
+            DEFAULT_WORLD,
+            profile=None if settings.profile == default.profile else settings.profile,
+            rate=None if settings.rate == default.rate else settings.rate,
+            frozen=settings.frozen or None,
+        )
+        return
+    seed = read(settings.seed_file) if settings.seed_file else None
+    planned = seed.clock if seed else SeedClock()
+    start = settings.start or planned.start or clock.wall_now().replace(microsecond=0)
+    setting = Setting(
+        settings.seed,
+        settings.profile,
+        WorldTime(start),
+        planned.rate if planned.rate is not None and settings.rate == 1 else settings.rate,
+        settings.frozen or bool(planned.frozen),
+    )
+    if await worlds.found(tx, DEFAULT_WORLD, setting) and seed is not None:
+        await plant(tx, service, DEFAULT_WORLD, seed)
+
+
+async def reset(tx: Tx, service: Service, world: str, seed: Seed | None) -> None:
+    """Empty the world and plant the seed in it."""
+    changed = seed.clock.model_dump(exclude_none=True) if seed else {}
+    await worlds.reset(tx, world, changed)
+    if seed is not None:
+        await plant(tx, service, world, seed)
+
+
+async def plant(tx: Tx, service: Service, world: str, seed: Seed) -> None:
+    """Give the new world all of the seed but its clock. Invalid, with the entry that is to blame."""
+    for change in seed.capacity:
+        region = change.region or service.settings.default_region
+        await capacity.set_total(tx, world, region, change.zone, change.instance_type, change.total, change.at)
+    for price in seed.prices:
+        region = price.region or prices.EVERY_REGION
+        await prices.set_price(tx, world, price.instance_type, region, price.micro_usd_per_hour)
+    for quota in seed.quotas:
+        await quotas.set_quota(tx, tenant(service, world, quota.account, quota.region), quota.name, quota.value)
+    for rule in seed.faults:
+        await faults.add(tx, world, rule_of(rule))
+    inside = replace(service, database=cast(Database, _Inside(tx)))
+    for place, request in enumerate(seed.clusters):
+        try:
+            await _create_cluster(inside, world, request)
+        except (Invalid, AwsError) as error:
+            raise Invalid(f"clusters.{place} of the seed: {error.message}") from error
+
+
+class _Inside:
+    """A database whose transactions are all part of one: what an operation commits holds only if the seed does."""
+
+    def __init__(self, tx: Tx) -> None:
+        self._tx = tx
+
+    async def run(self, work: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:
+        return await work(self._tx, *args, **kwargs)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Tx]:
+        yield self._tx
+
+    connection = transaction
+
+
+async def _create_cluster(service: Service, world: str, entry: dict[str, Any]) -> None:
+    """As the wire does it, validation included."""
+    request = dict(entry)
+    scope = tenant(service, world, request.pop("account", None), request.pop("region", None))
+    operation = _operation("CreateCluster")
+    found = Problems()
+    value = operation.read(request, "", found)
+    if found.mistyped:
+        raise Invalid(serialization_text(found.mistyped))
+    if found.broken:
+        raise Invalid(validation_text(found.broken))
+    if found.ignored:
+        raise Invalid(f"CreateCluster has no member {', '.join(found.ignored)}.")
+    await operation.handler(Context(service, Scope(world, scope.account, scope.region), new_request_id()), value)
+
+
+def _operation(name: str) -> Operation:
+    for service in emulated.services():
+        if name in service.operations:
+            return service.operations[name]
+    raise Invalid(f"{name} is not in this version.")

@@ -1,0 +1,5 @@
+"""Cost Explorer."""
+
+from app.wire.aws.registry import AwsService
+
+cost_explorer = AwsService("ce", target_prefix="AWSInsightsIndexService")

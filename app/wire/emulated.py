@@ -1,0 +1,15 @@
+"""Which AWS services are emulated, with every operation registered."""
+
+import importlib
+import pkgutil
+
+from app.wire import cost_explorer
+from app.wire import sagemaker as topics
+from app.wire.aws.registry import AwsService
+
+
+def services() -> tuple[AwsService, ...]:
+    """The services. A topic of SageMaker is a module in its package: that it is there is all that is declared."""
+    for topic in pkgutil.iter_modules(topics.__path__):
+        importlib.import_module(f"{topics.__name__}.{topic.name}")
+    return topics.sagemaker, cost_explorer.cost_explorer

@@ -1,0 +1,125 @@
+"""Behind the gate, before any framework: which surface answers, and in which dialect it says what it cannot do.
+
+AWS requests go straight to their endpoint; the routing of FastAPI would cost more than some of the operations.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import structlog
+
+from app import clock
+from app.core.scope import DEFAULT_WORLD, Scope
+from app.usecases import worlds
+from app.wire.aws.errors import is_database_away
+from app.wire.aws.protocol import new_request_id
+from app.wire.dialects import Refusal, Surface, refuse, surface_of
+from app.wire.request_log import RequestLog, RequestRecord
+from app.wire.safety import App, AsgiScope, Message, Receive, Send
+
+KNOWN_SECONDS = 1.0
+"""How long a world that was there is taken to be there still; what it owns is locked, or found missing, anyway."""
+_TARGET = b"x-amz-target"
+
+log = structlog.get_logger("windtunnel.front")
+FindWorld = Callable[[str], Awaitable[bool]]
+
+
+class KnownWorlds:
+    """Remembers for a second which worlds exist, so that hot reads need no query for it."""
+
+    def __init__(self, service: Any) -> None:
+        self._service = service
+        self._until: dict[str, float] = {}
+
+    async def has(self, name: str) -> bool:
+        """False only when the database says so: that it is away is for the surface to tell."""
+        now = clock.monotonic()
+        if name == DEFAULT_WORLD or self._until.get(name, 0.0) > now:
+            return True
+        try:
+            found = await self._service.db.run(worlds.exists, name)
+        except Exception as error:
+            if not is_database_away(error):
+                raise
+            return True
+        if not found:
+            self._until.pop(name, None)
+            return False
+        if len(self._until) > 10_000:
+            self._until.clear()
+        self._until[name] = now + KNOWN_SECONDS
+        return True
+
+
+class Front:
+    """ASGI middleware: AWS to `aws`, the rest to `app`, whose failures and requests it tells and counts."""
+
+    def __init__(self, app: App, *, aws: App, has_world: FindWorld, request_log: RequestLog) -> None:
+        self._app, self._aws, self._has_world, self._log = app, aws, has_world, request_log
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        """Answer a request on whichever surface it is for."""
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        surface = surface_of(scope, has_target=any(name == _TARGET for name, _ in scope["headers"]))
+        world = scope.get("windtunnel.world", DEFAULT_WORLD)
+        if not await self._has_world(world):
+            return await refuse(send, surface, _no_world(world))
+        if surface is Surface.AWS:
+            return await self._aws(scope, receive, send)
+        return await self._guarded(scope, receive, send, surface)
+
+    async def _guarded(self, scope: AsgiScope, receive: Receive, send: Send, surface: Surface) -> None:
+        """Every answer has a request id and is counted, every failure is told in the surface's dialect."""
+        started = clock.monotonic()
+        request_id, status = new_request_id(), 0
+
+        async def watch(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                if all(name != b"x-request-id" for name, _ in message["headers"]):
+                    message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watch)
+        except Exception as error:
+            no = _failure(error, request_id)
+            log.error("request failed", request_id=request_id, path=scope["path"], exc_info=error)
+            if status:
+                raise  # the answer has begun: all that is left is to break it off
+            status = no.status
+            await refuse(send, surface, no)
+        took_ms = (clock.monotonic() - started) * 1000
+        operation = getattr(scope.get("endpoint"), "__name__", "")
+        who = Scope(scope.get("windtunnel.world", DEFAULT_WORLD), "", "")
+        code = None if status < 400 else str(status)
+        self._log(RequestRecord(request_id, surface.value, operation, who, status, code, took_ms))
+
+
+async def unknown_path(scope: AsgiScope, receive: Receive, send: Send) -> None:
+    """The end of the routes: nothing is served at this path."""
+    surface = surface_of(scope, has_target=False)
+    await refuse(send, surface, Refusal(404, "NotFound", _nothing_here(surface)))
+
+
+def _nothing_here(surface: Surface) -> str:
+    if surface is Surface.CONTROL:
+        return (
+            "Nothing is served at this path. The control API is /_windtunnel/…; its nouns are in openapi/control.json."
+        )
+    return "This surface is not in this version; docs/coverage.md lists what is."
+
+
+def _no_world(name: str) -> Refusal:
+    return Refusal(404, "NoSuchWorld", f"There is no world '{name}'. Create it with `windtunnel world create {name}`.")
+
+
+def _failure(error: Exception, request_id: str) -> Refusal:
+    if is_database_away(error):
+        text = f"The database did not answer in time; nothing was acknowledged, so retry. Request {request_id}."
+        return Refusal(503, "ServiceUnavailable", text)
+    text = f"The service failed on this request; its log names the cause under request {request_id}."
+    return Refusal(500, "InternalFailure", text)
