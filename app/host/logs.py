@@ -3,11 +3,14 @@
 import json
 import logging
 import sys
+from collections.abc import Mapping, MutableMapping
 from datetime import UTC, datetime
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from app.settings import Settings
 
+FACTS = "facts"  # structlog's pairs; as attributes of the record, `name` and others would clash
 RESERVED = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 
 
@@ -21,26 +24,27 @@ class Line(logging.Formatter):
         self.as_json = as_json
 
     def format(self, record: logging.LogRecord) -> str:
-        extra = {name: value for name, value in vars(record).items() if name not in RESERVED}
+        facts = {name: value for name, value in vars(record).items() if name not in RESERVED}
+        facts |= facts.pop(FACTS, {})
         message = record.getMessage()
         trace = self.formatException(record.exc_info) if record.exc_info else ""
-        line = self._json(record, message, trace, extra) if self.as_json else self._human(record, message, extra)
+        line = self._json(record, message, trace, facts) if self.as_json else self._human(record, message, facts)
         if trace and not self.as_json:
             line += "\n" + trace  # the one thing that people want on several lines
         for secret in self.secrets:
             line = line.replace(secret, "***")
         return line
 
-    def _human(self, record: logging.LogRecord, message: str, extra: dict[str, object]) -> str:
+    def _human(self, record: logging.LogRecord, message: str, facts: dict[str, object]) -> str:
         at = datetime.fromtimestamp(record.created, UTC).strftime("%H:%M:%S")
-        facts = "".join(f" {name}={value}" for name, value in extra.items())
-        return f"{at} {self.process:<10} {record.levelname.lower():<7} {_escaped(message + facts)}"
+        pairs = "".join(f" {name}={value}" for name, value in facts.items())
+        return f"{at} {self.process:<10} {record.levelname.lower():<7} {_escaped(message + pairs)}"
 
-    def _json(self, record: logging.LogRecord, message: str, trace: str, extra: dict[str, object]) -> str:
+    def _json(self, record: logging.LogRecord, message: str, trace: str, facts: dict[str, object]) -> str:
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         fields = {"at": at, "process": self.process, "level": record.levelname.lower()}
         fields |= {"logger": record.name, "message": message}
-        return json.dumps({**extra, **fields, **({"trace": trace} if trace else {})}, default=str)
+        return json.dumps({**facts, **fields, **({"trace": trace} if trace else {})}, default=str)
 
 
 def configure(settings: Settings, process: str) -> None:
@@ -65,12 +69,17 @@ def adopt_structlog() -> None:
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.stdlib.filter_by_level,
-            structlog.stdlib.render_to_log_kwargs,
+            _to_record,
         ],
         wrapper_class=structlog.stdlib.BoundLogger,
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=True,
     )
+
+
+def _to_record(_: Any, __: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
+    known = {name: event.pop(name) for name in ("exc_info", "stack_info") if name in event}
+    return {"msg": event.pop("event"), "extra": {FACTS: dict(event)}, **known}
 
 
 def secrets_of(settings: Settings) -> tuple[str, ...]:

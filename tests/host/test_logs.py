@@ -29,10 +29,10 @@ def test_one_record_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 def test_json_carries_the_facts(capsys: pytest.CaptureFixture[str]) -> None:
     configure(Settings(log_format="json"), "reconciler")
     adopt_structlog()
-    structlog.get_logger("windtunnel").info("claimed", rows=3)
+    structlog.get_logger("windtunnel").info("claimed 100%%", rows=3, name="w-1", args="x")
     record = json.loads(capsys.readouterr().err)
-    assert {name: record[name] for name in ("process", "level", "message", "rows")} == {
-        **{"process": "reconciler", "level": "info", "message": "claimed", "rows": 3}
+    assert {name: record[name] for name in ("process", "level", "message", "rows", "name", "args")} == {
+        **{"process": "reconciler", "level": "info", "message": "claimed 100%%", "rows": 3, "name": "w-1", "args": "x"}
     }
 
 
