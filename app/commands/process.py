@@ -21,13 +21,10 @@ def run_api(settings: Settings) -> None:
 
     listener = listen(settings)
     prepare(settings, "api")
-    gc.disable()  # nothing that imports make is garbage, and looking for it takes a tenth of the start
     from app.main import create_app
 
-    application = create_app(settings)
     adopt_structlog()
-    gc.enable()
-    gc.freeze()
+    application = create_app(settings)
     asyncio.run(_until_migrated(settings))
     serve(application, settings, listener)
 
@@ -72,4 +69,5 @@ async def _until_migrated(settings: Settings) -> None:
 PROCESSES = {"api": run_api, "reconciler": run_reconciler, "scheduler": run_scheduler}
 
 if __name__ == "__main__":
+    gc.disable()  # nothing that imports make is garbage, and looking for it takes a sixth of the start
     reporting(lambda: PROCESSES[sys.argv[1]](load()))

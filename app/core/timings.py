@@ -38,12 +38,12 @@ def _delays(**seconds: int) -> dict[str, timedelta]:
 PROFILES: Mapping[str, Timings] = {
     "instant": Timings(
         _delays(setup=0, launch=0, boot=0, script=0, script_timeout=1, deep_check=0, shutdown=0, slow_boot=60),
-        (1, 2, 4, 8, 60),
+        (1, 2, 4, 8, 300),
         0,
     ),
     "fast": Timings(
         _delays(setup=1, launch=1, boot=2, script=2, script_timeout=60, deep_check=3, shutdown=2, slow_boot=60),
-        (1, 2, 4, 8, 60),
+        (1, 2, 4, 8, 300),
         0,
     ),
     "realistic": Timings(

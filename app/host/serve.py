@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import signal
 import socket
 from collections.abc import Callable, Coroutine
@@ -49,6 +50,7 @@ def serve(application: "ASGIApp", settings: Settings, listener: socket.socket) -
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=DRAIN_SECONDS,
     )
+    _collect_from_now_on()
     # uvicorn raises its signal again when it has drained: to be told to end is no failure.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
@@ -57,7 +59,14 @@ def serve(application: "ASGIApp", settings: Settings, listener: socket.socket) -
 
 def run_worker(work: Callable[[Settings], Coroutine[Any, Any, None]], settings: Settings) -> None:
     """Run `work` until SIGTERM or SIGINT cancels it: what it has not committed, it has not done."""
+    _collect_from_now_on()
     uvloop.run(_until_told(work(settings)))
+
+
+def _collect_from_now_on() -> None:
+    """What is imported stays; the collector need not look at it again."""
+    gc.enable()
+    gc.freeze()
 
 
 async def _until_told(work: Coroutine[Any, Any, None]) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import fields
-from datetime import timedelta
 from typing import Any, NamedTuple
 
 import asyncpg
@@ -186,14 +185,14 @@ async def bury(tx: Tx, scope: Scope, cluster_id: str, at: WorldTime) -> None:
         await tx.execute(f"DELETE FROM {table} WHERE {_KEY}", *_key(scope, cluster_id))
 
 
-async def postpone(tx: Tx, scope: Scope, cluster_id: str, error: str, wait: timedelta) -> None:
-    """A pass over the cluster failed: leave it alone for `wait` of wall time, and show why."""
+async def postpone(tx: Tx, scope: Scope, cluster_id: str, error: str) -> None:
+    """A pass over the cluster failed: leave it alone for 50 ms of wall time, twice as long each time up to a minute."""
     await tx.execute(
-        f"""UPDATE cluster SET failures = failures + 1, error = $5, not_before_wall = clock_timestamp() + $6
+        f"""UPDATE cluster SET failures = failures + 1, error = $5, not_before_wall = clock_timestamp()
+            + make_interval(secs => least(60, 0.05 * 2 ^ least(failures, 20) * (0.5 + random() / 2)))
         WHERE {_KEY}""",
         *_key(scope, cluster_id),
         error,
-        wait,
     )
 
 

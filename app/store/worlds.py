@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import NamedTuple
 
 import asyncpg
 
@@ -26,12 +27,23 @@ BUSY = f"""SELECT name FROM world WHERE NOT frozen AND NOT {_LEASED} AND (
     OR EXISTS (SELECT 1 FROM capacity_wake k WHERE k.world = world.name AND k.at <= {_NOW})
     OR EXISTS (SELECT 1 FROM capacity_change k WHERE k.world = world.name AND k.at <= {_NOW}))
     ORDER BY name"""
-NEXT_DUE = """SELECT least(
-    (SELECT min(due_at) FROM cluster WHERE world = $1 AND due_at IS NOT NULL),
+AGENDA = """SELECT (SELECT min(at) FROM capacity_change WHERE world = $1),
     (SELECT min(at) FROM capacity_wake WHERE world = $1),
-    (SELECT min(at) FROM capacity_change WHERE world = $1))"""
+    (SELECT min(due_at) FROM cluster WHERE world = $1 AND due_at IS NOT NULL)"""
 # A wall clock that jumped, or a time without any live process, is no time of a running world (CT-1).
 SHIFT = "UPDATE world SET base_wall = base_wall + $1::interval WHERE NOT frozen"
+
+
+class Agenda(NamedTuple):
+    """The earliest due instants of scheduled capacity, of waiting nodes to wake, and of clusters."""
+
+    change: WorldTime | None
+    wake: WorldTime | None
+    cluster: WorldTime | None
+
+    @property
+    def first(self) -> WorldTime | None:
+        return min((at for at in self if at is not None), default=None)
 
 
 def _world(row: asyncpg.Record) -> World:
@@ -66,10 +78,11 @@ async def busy(tx: Tx) -> list[str]:
     return [row[0] for row in await tx.fetch(BUSY)]
 
 
-async def next_due(tx: Tx, name: str) -> WorldTime | None:
-    """The earliest instant at which something of the world is due."""
-    value: WorldTime | None = await tx.fetchval(NEXT_DUE, name)
-    return value
+async def agenda(tx: Tx, name: str) -> Agenda:
+    """What of the world is due next, kind by kind."""
+    row = await tx.fetchrow(AGENDA, name)
+    assert row is not None
+    return Agenda(*row)
 
 
 async def insert_world(

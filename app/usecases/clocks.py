@@ -15,6 +15,7 @@ from app.usecases.provisioning import Policy, pass_over
 
 LATEST = WorldTime(clock.LATEST)
 WAIT_SECONDS = 0.05
+UNDONE = "something that is due could not be done; `windtunnel status` names the cluster and the error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ async def read(tx: Tx, name: str) -> World:
 
 async def read_with_next(tx: Tx, name: str) -> tuple[World, WorldTime | None]:
     """The world, and the earliest instant at which something of it is due."""
-    return await read(tx, name), await worlds.next_due(tx, name)
+    return await read(tx, name), (await worlds.agenda(tx, name)).first
 
 
 async def set_clock(tx: Tx, name: str, *, frozen: bool | None, rate: float | None) -> World:
@@ -80,7 +81,7 @@ async def _leap(tx: Tx, name: str, goal: Goal) -> Advanced | None:
     await read(tx, name)
     world = await worlds.lock(tx, name)
     assert world is not None
-    due = await worlds.next_due(tx, name)
+    due = (await worlds.agenda(tx, name)).first
     target = _target(world, goal, due)
     if world.leased or (due is not None and due <= target):
         return None
@@ -127,34 +128,23 @@ class _Journey:
 
     async def travel(self) -> Advanced:
         start = await self._db.run(read, self._name)
-        target = _target(start, self._goal, await self._db.run(worlds.next_due, self._name))
-        reached, reason = start.now, None
-        while reason is None:
-            due = await self._db.run(worlds.next_due, self._name)
-            if due is None or due > target:
-                reached = target
-                await self._move(target)
-                return Advanced(start.now, reached, True, self._counts)
-            reached = max(reached, due)
-            await self._move(reached)
-            self._counts["instants"] += 1
-            reason = await self._settle(reached)
-        return Advanced(start.now, reached, False, self._counts, reason)
-
-    async def _settle(self, now: WorldTime) -> str | None:
-        """Do all that is due at `now`; the reason why not all of it was done, or None."""
-        while True:
+        agenda = await self._db.run(worlds.agenda, self._name)
+        target, reached = _target(start, self._goal, agenda.first), start.now
+        while agenda.first is not None and agenda.first <= target:
+            if agenda.first > reached:
+                reached = agenda.first
+                await self._move(reached)
+                self._counts["instants"] += 1
             if reason := self._limit():
-                return reason
-            done = await settle_once(self._db, self._name, now, self._policy, self._epoch)
+                return Advanced(start.now, reached, False, self._counts, reason)
+            done = await settle_once(self._db, self._name, agenda, reached, self._policy, self._epoch)
             if done is None:
-                break
+                return Advanced(start.now, reached, False, self._counts, UNDONE)
             self._counts.update(done)
-            await self._renew(now)
-        due = await self._db.run(worlds.next_due, self._name)
-        if due is not None and due <= now:
-            return "something that is due could not be done; `windtunnel status` names the cluster and the error"
-        return None
+            await self._renew(reached)
+            agenda = await self._db.run(worlds.agenda, self._name)
+        await self._move(target)
+        return Advanced(start.now, target, True, self._counts)
 
     def _limit(self) -> str | None:
         if self._goal.most_passes is not None and self._counts["passes"] >= self._goal.most_passes:
@@ -173,13 +163,13 @@ class _Journey:
 
 
 async def settle_once(
-    db: Database, name: str, now: WorldTime, policy: Policy, epoch: int | None = None
+    db: Database, name: str, agenda: worlds.Agenda, now: WorldTime, policy: Policy, epoch: int | None = None
 ) -> Counter[str] | None:
     """One piece of due work of a world, in the order: capacity that changes, nodes to wake, clusters. None: no work."""
-    if changes := await db.run(apply_due_changes, name, now):
-        return Counter(capacity_changes=changes)
-    woken = await db.run(wake_waiting, name, now)
-    done = await db.run(pass_over, name, policy, epoch)
-    if done is None:
-        return Counter(woken=woken) if woken else None
-    return done + Counter(woken=woken)
+    if agenda.change is not None and agenda.change <= now:
+        return Counter(capacity_changes=await db.run(apply_due_changes, name, now))
+    if agenda.wake is not None and agenda.wake <= now:
+        return Counter(woken=await db.run(wake_waiting, name, now))
+    if agenda.cluster is not None and agenda.cluster <= now:
+        return await db.run(pass_over, name, policy, epoch)
+    return None

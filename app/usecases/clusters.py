@@ -121,10 +121,12 @@ def _build(scope: Scope, intent: ClusterIntent, world: World, generation: int) -
 def _build_groups(
     cluster: Cluster, intents: Sequence[GroupIntent], first: int, at: WorldTime, network: Network | None
 ) -> list[Group]:
-    return [
-        build_group(one, first + n, at, _zones(cluster.region, one.network or network), default_minimum(one, cluster))
-        for n, one in enumerate(intents)
-    ]
+    groups = []
+    for place, one in enumerate(intents, first):
+        used = one.network or network
+        zones = _zones(cluster.region, used)
+        groups.append(build_group(one, place, at, used, zones, default_minimum(one, cluster)))
+    return groups
 
 
 def _zones(region: str, network: Network | None) -> list[tuple[str | None, str]]:

@@ -8,6 +8,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import asyncpg
+import structlog
+
 from app.core.capacity import Stock
 from app.core.cluster import Cluster, Group, cluster_status, new_node, victims
 from app.core.faults import Faults
@@ -24,6 +27,7 @@ from app.usecases.prices import rates
 
 BATCH = 1000
 """The most nodes that one transaction moves, so that no lock is held for long."""
+log = structlog.get_logger()
 STATE_CHANGE = "SageMaker HyperPod Cluster State Change"
 
 
@@ -46,7 +50,20 @@ async def pass_over(tx: Tx, world_name: str, policy: Policy, epoch: int | None =
     claimed = await clusters.claim_due(tx, world_name, world.now)
     if claimed is None:
         return None
-    return await _handle(tx, world, claimed.cluster, claimed.due_at, policy)
+    try:
+        async with tx.transaction():
+            return await _handle(tx, world, claimed.cluster, claimed.due_at, policy)
+    except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.InterfaceError, OSError):
+        raise  # not the cluster's fault: the whole transaction is tried again
+    except Exception as error:  # whatever is wrong with one cluster must not stop the others
+        await _postpone(tx, world.name, claimed.cluster, error)
+        return Counter(failed=1)
+
+
+async def _postpone(tx: Tx, world_name: str, cluster: Cluster, error: Exception) -> None:
+    log.error("pass over a cluster failed", world=world_name, cluster=cluster.cluster_id, exc_info=error)
+    scope = Scope(world_name, cluster.account, cluster.region)
+    await clusters.postpone(tx, scope, cluster.cluster_id, f"{type(error).__name__}: {error}"[:500])
 
 
 def _may_move(world: World, epoch: int | None) -> bool:

@@ -35,6 +35,7 @@ async def _settle(worker: Worker, name: str, policy: Policy) -> bool:
         world = await worker.db.run(worlds.read, name)
         if world is None or world.frozen or world.leased:
             return bool(done)
-        if await settle_once(worker.db, name, world.now, policy) is None:
+        agenda = await worker.db.run(worlds.agenda, name)
+        if await settle_once(worker.db, name, agenda, world.now, policy) is None:
             return bool(done)
     return True
