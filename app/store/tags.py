@@ -34,3 +34,14 @@ async def remove(tx: Tx, scope: Scope, arn: str, keys: Sequence[str] | None = No
         *_key(scope, arn),
         None if keys is None else list(keys),
     )
+
+
+async def of_account(tx: Tx, world: str, account: str) -> dict[str, dict[str, str]]:
+    """The tags of all that the account owns, in every region, by ARN."""
+    rows = await tx.fetch(
+        "SELECT arn, key, value FROM tag WHERE world = $1 AND account = $2 ORDER BY arn, position", world, account
+    )
+    found: dict[str, dict[str, str]] = {}
+    for row in rows:
+        found.setdefault(row["arn"], {})[row["key"]] = row["value"]
+    return found

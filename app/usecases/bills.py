@@ -21,7 +21,7 @@ from app.usecases import clocks
 Grain = Literal["instance", "group", "type", "account", "cluster"]
 Key = tuple[str, ...]
 
-_KEYS: dict[Grain, Callable[[Entry], Key]] = {
+KEYS: dict[Grain, Callable[[Entry], Key]] = {
     "instance": lambda e: (e.account, e.region, e.cluster_id, e.group, e.logical_id, e.instance_id),
     "group": lambda e: (e.account, e.region, e.cluster_id, e.group),
     "type": lambda e: (e.instance_type,),
@@ -89,7 +89,7 @@ async def bill(
         raise Invalid("The period's 'from' must be earlier than its 'to'.")
     entries = await _entries(tx, world, cluster, since, until)
     end = now if until is None else min(now, until)
-    return Bill(now, lines(entries, _KEYS[by], since, end))
+    return Bill(now, lines(entries, KEYS[by], since, end))
 
 
 async def _entries(
