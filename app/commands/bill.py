@@ -12,6 +12,7 @@ from app.commands.output import dollars, show, table
 
 COLUMNS = ("cluster_name", "group", "instance_id", "instance_type", "began", "ended", "seconds")
 PRICES = ("usd_per_hour", "usd", "price_evidence")
+INTERVAL = ("began", "ended", "seconds", *PRICES)
 By = Literal["instance", "group", "type", "account", "cluster"]
 
 
@@ -45,7 +46,7 @@ def _print(answer: dict[str, Any]) -> None:
     table(rows, columns, empty="nothing has been billed")
     for line in lines:
         if line.get("intervals"):
-            table([_row(each) for each in line["intervals"]], title=_about(line))
+            table([_row(each) for each in line["intervals"]], INTERVAL, title=_about(line))
     print(f"total {dollars(answer['total_micro_usd'])} {answer['currency']} as of {answer['as_of']}")
 
 

@@ -1,6 +1,6 @@
 """`windtunnel capacity`: how many machines there are (CT-4)."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -28,10 +28,18 @@ def set_total(
     body = {"instance_type": instance_type, "region": region, "zone": zone, "at": at}
     number = None if total == "unlimited" else int(total)
     answer = call("POST", "capacity", world=world, endpoint=endpoint, body=body, nullable={"total": number})
-    show(answer, as_json=as_json)
+    show(answer if as_json else _said(answer), as_json=as_json)
 
 
 @app.command("show")
 def show_pools(world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
     """Totals, what is used and free, and changes to come."""
-    show(call("GET", "capacity", world=world, endpoint=endpoint), as_json=as_json)
+    answer = call("GET", "capacity", world=world, endpoint=endpoint)
+    if not as_json:
+        answer = {name: [_said(row) for row in rows] for name, rows in answer.items()}
+    show(answer, as_json=as_json)
+
+
+def _said(row: dict[str, Any]) -> dict[str, Any]:
+    """No total is no limit."""
+    return {name: "unlimited" if value is None and name in ("total", "free") else value for name, value in row.items()}

@@ -1,9 +1,12 @@
 """How answers are printed: JSON as it came, or tables and sentences. Colour is rich's: NO_COLOR turns it off."""
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any
+
+NUMBER = re.compile(r"-|-?[0-9]+(\.[0-9]+)?")
 
 
 def as_json_text(answer: Any) -> str:
@@ -40,13 +43,15 @@ def table(rows: Sequence[dict[str, Any]], columns: Sequence[str] = (), *, title:
     names = columns or [key for key in dict.fromkeys(k for row in rows for k in row) if _is_used(rows, key)]
     grid = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for name in names:
-        numeric = all(isinstance(row.get(name), int | float | None) for row in rows)
+        numeric = all(NUMBER.fullmatch(text(row.get(name))) for row in rows)
         grid.add_column(name.replace("_", " "), justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         grid.add_row(*(text(row.get(name)) for name in names))
     # A pipe has no width: then lines are as long as they need to be.
     console = Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else 10_000)
-    console.print(grid)
+    with console.capture() as drawn:
+        console.print(grid)
+    print("\n".join(line.rstrip() for line in drawn.get().splitlines() if line.strip()))
 
 
 def dollars(micro_usd: int) -> str:
@@ -60,7 +65,9 @@ def text(value: object) -> str:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, dict | list):
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {text(each)}" for name, each in value.items())
+    if isinstance(value, list):
         return json.dumps(value, ensure_ascii=False)
     return str(value)
 

@@ -39,7 +39,8 @@ def show_prices(
     if as_json or rows is None:
         show(answer, as_json=as_json)
         return
-    table([{**row, "usd_per_hour": dollars(row.pop("micro_usd_per_hour"))} for row in rows])
+    shown = ("instance_type", "region", "usd_per_hour", "evidence", "source", "date")
+    table([{**row, "usd_per_hour": dollars(row["micro_usd_per_hour"])} for row in rows], shown)
 
 
 def _micro(usd: str) -> int:
