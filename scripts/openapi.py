@@ -1,0 +1,95 @@
+"""Writes openapi/*.json and docs/coverage.md from the code; with --check, exits 1 when one of them is stale."""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from app import __version__
+from app.main import create_app
+from app.settings import Settings
+from app.wire import emulated
+from app.wire.aws.registry import AwsService
+from app.wire.openapi_aws import coverage, openapi
+
+ROOT = Path(__file__).parent.parent
+# The operations of this family, of which HyperPod consists; of the other services, those that are emulated.
+FAMILIES: Mapping[str, tuple[str, ...]] = {
+    "sagemaker": ("Cluster", "ComputeQuota", "TrainingPlan", "ReservedCapacity", "UltraServer")
+}
+HEAD = """# Coverage
+
+Made by `python -m scripts.openapi` from the registry of operations; a check keeps it current.
+An operation that is not emulated answers 501 `NotImplemented`, never a made-up success.
+"""
+
+
+def main() -> int:
+    """Write the files, or compare them."""
+    stale = [path for path, text in _documents().items() if not _is_current(path, text)]
+    if "--check" in sys.argv[1:]:
+        for path in stale:
+            print(f"{path.relative_to(ROOT)} is stale: run `python -m scripts.openapi`", file=sys.stderr)
+        return 1 if stale else 0
+    for path, text in _documents().items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    print(f"{len(stale)} files changed")
+    return 0
+
+
+def _documents() -> dict[Path, str]:
+    services = emulated.services()
+    documents = {ROOT / "openapi" / "control.json": _json(control())}
+    documents |= {
+        ROOT / "openapi" / f"{_slug(each)}.json": _json(openapi(each, version=__version__)) for each in services
+    }
+    return documents | {ROOT / "docs" / "coverage.md": _coverage(services)}
+
+
+def control() -> dict[str, Any]:
+    """Our own API's document. What a request breaks is told with 400, not with FastAPI's 422."""
+    document = create_app(Settings()).openapi()
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            operation["responses"].pop("422", None)
+            operation["operationId"] = operation["operationId"].partition("__windtunnel")[0]
+    for name in ("HTTPValidationError", "ValidationError"):
+        document["components"]["schemas"].pop(name, None)
+    document["servers"] = [
+        {"url": "http://127.0.0.1:4600", "description": "World main."},
+        {
+            "url": "http://127.0.0.1:4600/w/{world}",
+            "description": "Any world.",
+            "variables": {"world": {"default": "main"}},
+        },
+    ]
+    return document
+
+
+def _slug(service: AwsService) -> str:
+    return {"ce": "cost-explorer"}.get(service.name, service.name)
+
+
+def _coverage(services: tuple[AwsService, ...]) -> str:
+    parts = [HEAD]
+    for service in services:
+        rows = coverage(service, FAMILIES.get(service.name, ()))
+        done = sum(row.is_emulated for row in rows)
+        parts.append(f"\n## {service.model.title} ({service.model.api_version}): {done} of {len(rows)}\n")
+        parts.append("| operation | emulated |\n|---|---|")
+        parts += [f"| {row.operation} | {'yes' if row.is_emulated else 'no'} |" for row in rows]
+    return "\n".join(parts) + "\n"
+
+
+def _json(document: dict[str, Any]) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def _is_current(path: Path, text: str) -> bool:
+    return path.exists() and path.read_text(encoding="utf-8") == text
+
+
+if __name__ == "__main__":
+    sys.exit(main())
