@@ -47,7 +47,14 @@ INSERT = f"""INSERT INTO cluster (world, due_at, {CLUSTER.select})
     VALUES ($1, $2, {dollars(3, len(CLUSTER.columns))}) ON CONFLICT DO NOTHING RETURNING true"""
 INSERT_GROUP = f"""INSERT INTO instance_group (world, account, region, cluster_id, {GROUP.select})
     VALUES ($1, $2, $3, $4, {dollars(5, len(GROUP.columns))})"""
-BURY = f"UPDATE cluster SET deleted_at = $5, due_at = NULL, deletion_begun_at = coalesce(deletion_begun_at, $5) WHERE {_KEY}"
+_TENANT = "world = $1 AND account = $2 AND region = $3"
+SURVEY = f"""SELECT (SELECT count(*) FROM cluster WHERE {_TENANT} AND name = $4),
+    EXISTS (SELECT 1 FROM cluster WHERE {_TENANT} AND name = $4 AND deleted_at IS NULL),
+    CASE WHEN $5::text IS NULL THEN false ELSE EXISTS (SELECT 1 FROM cluster WHERE {_TENANT} AND deleted_at IS NULL
+        AND spec->'Orchestrator'->'Eks'->>'ClusterArn' = $5) END,
+    EXISTS (SELECT 1 FROM quota WHERE {_TENANT})"""
+BURY = f"""UPDATE cluster SET deleted_at = $5, due_at = NULL, deletion_begun_at = coalesce(deletion_begun_at, $5)
+    WHERE {_KEY}"""
 _OWNED = ("instance", "instance_group", "cluster_event", "outbox")
 
 
@@ -56,6 +63,16 @@ class Claimed(NamedTuple):
 
     cluster: Cluster
     due_at: WorldTime
+
+
+class Survey(NamedTuple):
+    """How many clusters have had a name; whether one has it now; whether one stands on the EKS cluster; and whether
+    the account has quotas at all."""
+
+    generation: int
+    taken: bool
+    eks_taken: bool
+    has_quotas: bool
 
 
 class Listed(NamedTuple):
@@ -128,31 +145,11 @@ async def groups(tx: Tx, scope: Scope, cluster_id: str) -> dict[str, Group]:
     return {row["name"]: _group(row) for row in rows}
 
 
-async def generation(tx: Tx, scope: Scope, name: str) -> tuple[int, bool]:
-    """How many clusters have had this name, and whether one has it now."""
-    row = await tx.fetchrow(
-        """SELECT count(*), coalesce(bool_or(deleted_at IS NULL), false) FROM cluster
-        WHERE world = $1 AND account = $2 AND region = $3 AND name = $4""",
-        scope.world,
-        scope.account,
-        scope.region,
-        name,
-    )
+async def survey(tx: Tx, scope: Scope, name: str, eks_arn: str | None) -> Survey:
+    """What CreateCluster has to know, as one statement sees it."""
+    row = await tx.fetchrow(SURVEY, scope.world, scope.account, scope.region, name, eks_arn)
     assert row is not None
-    return row[0], row[1]
-
-
-async def eks_in_use(tx: Tx, scope: Scope, eks_arn: str) -> bool:
-    """True while a cluster that is not gone stands on this EKS cluster."""
-    used = await tx.fetchval(
-        """SELECT EXISTS (SELECT 1 FROM cluster WHERE world = $1 AND account = $2 AND region = $3
-        AND deleted_at IS NULL AND spec->'Orchestrator'->'Eks'->>'ClusterArn' = $4)""",
-        scope.world,
-        scope.account,
-        scope.region,
-        eks_arn,
-    )
-    return bool(used)
+    return Survey(*row)
 
 
 async def insert(tx: Tx, world: str, cluster: Cluster, due_at: WorldTime) -> bool:
@@ -250,7 +247,8 @@ async def page(
     rows = await tx.fetch(
         f"""SELECT {CLUSTER.select}, ARRAY(SELECT DISTINCT g.spec->'request'->>'TrainingPlanArn' FROM instance_group g
             WHERE {_SAME} AND g.spec->'request' ? 'TrainingPlanArn' ORDER BY 1)
-        FROM cluster c WHERE {" AND ".join(conditions)} ORDER BY {column} {order}, cluster_id {order} LIMIT {int(limit)}""",
+        FROM cluster c WHERE {" AND ".join(conditions)}
+        ORDER BY {column} {order}, cluster_id {order} LIMIT {int(limit)}""",
         *values,
     )
     return [Listed(Cluster(*facts), plans) for *facts, plans in rows]

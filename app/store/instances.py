@@ -23,9 +23,10 @@ _read_changing = SHAPE.getter(("logical_id", *_CHANGING))
 DUE = f"SELECT {SHAPE.select} FROM instance WHERE {_KEY} AND due_at <= $5 ORDER BY due_at, group_name, ordinal LIMIT $6"
 NEXT_DUE = f"SELECT min(due_at) FROM instance WHERE {_KEY} AND due_at IS NOT NULL"
 _COPIED = ["world", "account", "region", "cluster_id", *SHAPE.columns, "due_at"]
-SAVE = f"""UPDATE instance i SET {", ".join(f"{c} = u.{c}" for c in (*_CHANGING, "due_at"))}
-    FROM unnest({", ".join(f"${5 + n}::{SHAPE.types.get(c, 'timestamptz')}[]" for n, c in enumerate(("logical_id", *_CHANGING, "due_at")))})
-        AS u(logical_id, {", ".join(_CHANGING)}, due_at)
+_SAVED = ("logical_id", *_CHANGING, "due_at")
+_ARRAYS = ", ".join(f"${5 + n}::{SHAPE.types.get(c, 'timestamptz')}[]" for n, c in enumerate(_SAVED))
+SAVE = f"""UPDATE instance i SET {", ".join(f"{c} = u.{c}" for c in _SAVED[1:])}
+    FROM unnest({_ARRAYS}) AS u({", ".join(_SAVED)})
     WHERE i.world = $1 AND i.account = $2 AND i.region = $3 AND i.cluster_id = $4 AND i.logical_id = u.logical_id"""
 GONE = f"DELETE FROM instance WHERE {_KEY} AND logical_id = ANY($5)"
 STOP = f"UPDATE instance SET terminate_at = $5, due_at = $5 WHERE {_KEY} AND terminate_at IS NULL"

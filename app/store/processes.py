@@ -32,7 +32,8 @@ async def forget_dead(tx: Tx) -> None:
 async def living(tx: Tx) -> list[asyncpg.Record]:
     """The processes that were seen in the last five seconds."""
     return await tx.fetch(
-        f"SELECT name, kind, started_wall, seen_wall, passes FROM process WHERE {ALIVE} ORDER BY kind, started_wall, name"
+        f"""SELECT name, kind, started_wall, seen_wall, passes FROM process WHERE {ALIVE}
+        ORDER BY kind, started_wall, name"""
     )
 
 

@@ -74,13 +74,15 @@ async def create(tx: Tx, scope: Scope, intent: ClusterIntent, policy: Policy) ->
     """Write down what is wanted; the reconciler provides it. The cluster is due at once."""
     check_new(intent)
     world = await world_of(tx, scope)
-    generation, taken = await clusters.generation(tx, scope, intent.name)
-    if taken:
+    survey = await clusters.survey(tx, scope, intent.name, intent.eks_arn)
+    if survey.taken:
         raise _taken(intent.name)
-    await _check_eks(tx, scope, intent.eks_arn)
-    cluster = _build(scope, intent, world, generation)
+    if survey.eks_taken:  # one HyperPod cluster per EKS cluster, held until the old one is gone (seen in the field)
+        raise Invalid(f"Specified cluster external resource id {intent.eks_arn} already in use")
+    cluster = _build(scope, intent, world, survey.generation)
     groups = _build_groups(cluster, intent.groups, 0, world.now, intent.network)
-    await limits.check(tx, scope, None, groups)
+    if survey.has_quotas:
+        await limits.check(tx, scope, None, groups)
     told = [Event("cluster-started", world.now, params={"operation": "creation"}), *_announce_groups(groups, world.now)]
     if not await clusters.insert(tx, scope.world, replace(cluster, event_seq=len(told)), world.now):
         raise _taken(intent.name)
@@ -96,12 +98,6 @@ def _taken(name: str) -> InUse:
     return InUse(
         f"Cluster '{name}' already exists in this account and region. Choose another name, or delete it first."
     )
-
-
-async def _check_eks(tx: Tx, scope: Scope, arn: str | None) -> None:
-    """One HyperPod cluster per EKS cluster, held until the old one is gone (seen in the field)."""
-    if arn is not None and await clusters.eks_in_use(tx, scope, arn):
-        raise Invalid(f"Specified cluster external resource id {arn} already in use")
 
 
 def _build(scope: Scope, intent: ClusterIntent, world: World, generation: int) -> Cluster:

@@ -76,6 +76,7 @@ class BillOfWorld(BaseModel):
     "/bills",
     summary="What ran, from when to when, and what it cost",
     response_model=BillOfWorld,
+    response_model_exclude_unset=True,
     responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}}},
 )
 async def read_bill(

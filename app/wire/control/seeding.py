@@ -10,7 +10,7 @@ from typing import Any, cast
 from pydantic import BaseModel, Field, ValidationError
 
 from app import clock
-from app.core.errors import Invalid
+from app.core.errors import DomainError, Invalid
 from app.core.scope import DEFAULT_WORLD, Scope
 from app.core.times import WorldTime
 from app.service import Service
@@ -119,7 +119,7 @@ async def plant(tx: Tx, service: Service, world: str, seed: Seed) -> None:
     for place, request in enumerate(seed.clusters):
         try:
             await _create_cluster(inside, world, request)
-        except (Invalid, AwsError) as error:
+        except (DomainError, AwsError) as error:
             raise Invalid(f"clusters.{place} of the seed: {error.message}") from error
 
 
