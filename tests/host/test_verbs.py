@@ -1,0 +1,163 @@
+"""The control verbs against a running service: every one of them, as words and as JSON."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import structlog
+from typer.testing import CliRunner, Result
+
+from app.cli import app
+from app.commands.client import Refused
+from app.host.logs import adopt_structlog
+from app.settings import Settings
+from tests.kit import Running, TestWorld, group, serving
+
+TYPE = "ml.g5.2xlarge"
+
+
+class Windtunnel:
+    """The command line in this process, pointed at one world of a real service."""
+
+    def __init__(self, world: TestWorld) -> None:
+        self.world = world
+        self.where = ["--world", world.name, "--endpoint", world.base]
+
+    def run(self, *words: str) -> Result:
+        return CliRunner().invoke(app, [*words], catch_exceptions=False)
+
+    def say(self, *words: str) -> str:
+        ran = self.run(*words, *self.where)
+        assert ran.exit_code == 0, ran.output
+        return ran.stdout
+
+    def ask(self, *words: str) -> Any:
+        return json.loads(self.say(*words, "--json"))
+
+
+@pytest.fixture(scope="module")
+def service(dsn: str) -> Iterator[Running]:
+    """A service whose log does not mix with what the verbs print in the same process."""
+    adopt_structlog()
+    with serving(Settings(database_url=dsn, frozen=True)) as running:
+        yield running
+    structlog.reset_defaults()
+
+
+@pytest.fixture
+def windtunnel(world: TestWorld) -> Windtunnel:
+    return Windtunnel(world)
+
+
+def test_the_clock(windtunnel: Windtunnel) -> None:
+    """CT-1: read, set the rate, resume, freeze, advance by, to and next."""
+    assert windtunnel.ask("clock", "show")["frozen"] is True
+    assert windtunnel.ask("clock", "rate", "60")["rate"] == 60
+    assert windtunnel.ask("clock", "resume")["frozen"] is False
+    assert windtunnel.ask("clock", "freeze")["frozen"] is True
+    by = windtunnel.ask("clock", "advance", "1h30m")
+    assert by["settled"] is True
+    assert windtunnel.ask("clock", "advance", "--to", "2031-01-01T00:00:00Z")["after"].startswith("2031-01-01T00:00:00")
+    assert windtunnel.ask("clock", "advance", "--next")["settled"] is True
+    assert "2031-01-01" in windtunnel.say("clock", "show")
+
+
+def test_time_never_goes_backward(windtunnel: Windtunnel) -> None:
+    """CT-1; what the API refuses is one sentence."""
+    with pytest.raises(Refused, match="never goes backward"):
+        windtunnel.say("clock", "advance", "--to", "2020-01-01T00:00:00Z")
+
+
+def test_capacity(windtunnel: Windtunnel) -> None:
+    """CT-4: a number, none, and from an instant on."""
+    windtunnel.say("capacity", "set", TYPE, "3")
+    pools = windtunnel.ask("capacity", "show")["pools"]
+    assert [(each["instance_type"], each["total"]) for each in pools] == [(TYPE, 3)]
+    windtunnel.say("capacity", "set", TYPE, "9", "--at", "2040-01-01T00:00:00Z")
+    assert windtunnel.ask("capacity", "show")["changes"][0]["total"] == 9
+    assert "unlimited" in windtunnel.say("capacity", "set", TYPE, "unlimited")
+
+
+def test_faults(windtunnel: Windtunnel) -> None:
+    """CT-3: add with every matcher, list, hits, remove one, clear."""
+    rule = windtunnel.ask(
+        *("fault", "add", "boot-slow", "--type", TYPE, "--cluster", "demo", "--group", "workers", "--times", "2"),
+        *("--probability", "0.5", "--every", "3", "--after", "2026-01-01T00:00:00Z", "--seconds", "5m"),
+    )
+    assert (rule["seconds"], rule["times"], rule["every"], rule["instance_type"]) == (300, 2, 3, TYPE)
+    assert "boot-slow" in windtunnel.say("fault", "list")
+    windtunnel.say("fault", "hits")
+    windtunnel.say("fault", "hits", rule["id"])
+    windtunnel.say("fault", "rm", rule["id"])
+    windtunnel.say("fault", "add", "script-failed")
+    windtunnel.say("fault", "clear")
+    assert windtunnel.ask("fault", "list")["rules"] == []
+
+
+def test_an_effect_of_a_later_version_is_refused_by_name(windtunnel: Windtunnel) -> None:
+    with pytest.raises(Refused, match="node-hardware"):
+        windtunnel.say("fault", "add", "node-hardware")
+
+
+def test_prices(windtunnel: Windtunnel) -> None:
+    """CT-5."""
+    windtunnel.say("price", "set", TYPE, "1.25")
+    assert windtunnel.ask("price", "show", TYPE)["prices"][0]["micro_usd_per_hour"] == 1_250_000
+    assert "1.250000" in windtunnel.say("price", "show", TYPE)
+
+
+def test_the_bill_in_every_form(windtunnel: Windtunnel) -> None:
+    """CT-6: to the micro-dollar, with when billing began; lines open into intervals."""
+    windtunnel.say("price", "set", TYPE, "3.6")
+    windtunnel.world.sagemaker.create_cluster(
+        ClusterName="demo", InstanceGroups=[group("workers", 2, InstanceType=TYPE)]
+    )
+    windtunnel.world.advance(hours=2)
+    answer = windtunnel.ask("bill", "--cluster", "demo", "--by", "instance", "--intervals")
+    lines = answer["lines"]
+    assert len(lines) == 2
+    assert answer["total_micro_usd"] == sum(line["micro_usd"] for line in lines)
+    assert all(line["micro_usd"] == line["milliseconds"] for line in lines)
+    text = windtunnel.say("bill")
+    assert "running" in text
+    assert f"total {answer['total_micro_usd'] // 1_000_000}." in text
+    assert "intervals of demo workers" in windtunnel.say("bill", "--intervals")
+    header, *rows = windtunnel.say("bill", "--csv").splitlines()
+    assert header.startswith("cluster_arn,")
+    assert len(rows) == 2
+    for by in ("group", "type", "account", "cluster"):
+        assert windtunnel.ask("bill", "--by", by)["total_micro_usd"] == answer["total_micro_usd"]
+
+
+def test_worlds(windtunnel: Windtunnel) -> None:
+    """CT-0, CT-2: create, fork, compare, export, list, drop."""
+    at = ["--endpoint", windtunnel.world.base]
+    name, copy = f"{windtunnel.world.name}-a", f"{windtunnel.world.name}-b"
+
+    def ask(*words: str) -> Any:
+        ran = windtunnel.run("world", *words, *at)
+        assert ran.exit_code == 0, ran.output
+        return json.loads(ran.stdout)
+
+    assert ask("create", name, "--seed", "5", "--frozen", "--profile", "instant", "--json")["seed"] == 5
+    ask("fork", copy, "--from", name, "--json")
+    assert ask("compare", name, copy, "--json")["equal"] is True
+    assert ask("export", name)["format"] == 1
+    ask("drop", copy, "--json")
+    ask("drop", name, "--json")
+    assert name not in windtunnel.run("world", "list", *at).stdout
+
+
+def test_reset_and_status(windtunnel: Windtunnel) -> None:
+    """CT-2, CT-7."""
+    windtunnel.say("capacity", "set", TYPE, "3")
+    windtunnel.say("reset")
+    assert windtunnel.ask("capacity", "show")["pools"] == []
+    status = windtunnel.ask("status")
+    assert {"address", "auth", "profile", "versions"} <= set(status)
+
+
+def test_an_unknown_world_says_how_to_make_it(windtunnel: Windtunnel) -> None:
+    with pytest.raises(Refused, match="windtunnel world create nowhere"):
+        windtunnel.run("clock", "show", "--world", "nowhere", "--endpoint", windtunnel.world.base)
