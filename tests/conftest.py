@@ -50,6 +50,8 @@ def service(dsn: str) -> Iterator[Running]:
 
 
 @pytest.fixture
-def world(service: Running) -> TestWorld:
+def world(service: Running) -> Iterator[TestWorld]:
     """A frozen world with the `fast` profile, seed 7, at 2026-01-01."""
-    return service.world()
+    made = service.world()
+    yield made
+    made.close()

@@ -43,6 +43,7 @@ class TestWorld:
     base: str
     name: str
     http: httpx.Client = field(init=False)
+    clients: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.http = httpx.Client(base_url=self.endpoint, timeout=300)
@@ -53,10 +54,17 @@ class TestWorld:
 
     @cached_property
     def sagemaker(self) -> Any:
-        return aws_client(self.endpoint)
+        return self.client()
 
     def client(self, **kwargs: Any) -> Any:
-        return aws_client(self.endpoint, **kwargs)
+        self.clients.append(aws_client(self.endpoint, **kwargs))
+        return self.clients[-1]
+
+    def close(self) -> None:
+        """Give the sockets back; the world itself stays in the database."""
+        for client in self.clients:
+            client.close()
+        self.http.close()
 
     def control(self, method: str, path: str, **kwargs: Any) -> Any:
         """Call our own API; the JSON answer."""
@@ -110,13 +118,19 @@ class Running:
     """A service that answers on loopback."""
 
     base: str
+    worlds: list[TestWorld] = field(default_factory=list)
 
     def world(self, **facts: Any) -> TestWorld:
         name = f"t-{next(_numbers)}"
         body = {"name": name, "frozen": True, "start": START, "seed": 7} | facts
         answer = httpx.post(f"{self.base}/_windtunnel/worlds", json=body)
         assert answer.is_success, answer.text
-        return TestWorld(self.base, name)
+        self.worlds.append(TestWorld(self.base, name))
+        return self.worlds[-1]
+
+    def close(self) -> None:
+        for world in self.worlds:
+            world.close()
 
 
 @contextmanager
@@ -129,9 +143,11 @@ def serving(settings: Settings) -> Iterator[Running]:
         thread.join(0.01)
         assert thread.is_alive(), "the application did not start"
     port = server.servers[0].sockets[0].getsockname()[1]
+    running = Running(f"http://127.0.0.1:{port}")
     try:
-        yield Running(f"http://127.0.0.1:{port}")
+        yield running
     finally:
+        running.close()
         server.should_exit = True
         thread.join(10)
 
