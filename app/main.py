@@ -11,17 +11,17 @@ from fastapi import FastAPI
 from app import __version__, clock
 from app.service import Service, compose
 from app.settings import Settings
-from app.store import processes
 from app.store.db import Database
 from app.store.embedded import EmbeddedPostgres
 from app.store.migrate import wait_for_schema
+from app.usecases.liveness import beat, leave
 from app.wire import control, emulated
 from app.wire.aws.protocol import Authentication, AwsEndpoint
 from app.wire.aws.signature import Trusting, Verifying, keys_from
 from app.wire.control import seeding
 from app.wire.front import Front, KnownWorlds, unknown_path
 from app.wire.safety import Safety, SafetyRules
-from app.workers.pulse import beat, keep_pulse
+from app.workers.pulse import keep_pulse
 
 SCHEMA_SECONDS = 60.0
 KIND = "api"
@@ -86,6 +86,6 @@ async def running(service: Service) -> AsyncIterator[None]:
             pulse.cancel()
             await asyncio.gather(pulse, return_exceptions=True)
             with contextlib.suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
-                await database.run(processes.leave, service.name)
+                await database.run(leave, service.name)
     finally:
         await database.close()

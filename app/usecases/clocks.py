@@ -173,3 +173,20 @@ async def settle_once(
     if agenda.cluster is not None and agenda.cluster <= now:
         return await db.run(pass_over, name, policy, epoch)
     return None
+
+
+async def busy_worlds(tx: Tx) -> list[str]:
+    """The running worlds in which something is due and which nobody advances."""
+    return await worlds.busy(tx)
+
+
+async def settle_running(db: Database, name: str, policy: Policy) -> Counter[str] | None:
+    """One piece of due work of a running world; None when there is none, or when the world is not ours to move."""
+    world, agenda = await db.run(_look, name)
+    if world is None or world.frozen or world.leased:
+        return None
+    return await settle_once(db, name, agenda, world.now, policy)
+
+
+async def _look(tx: Tx, name: str) -> tuple[World | None, worlds.Agenda]:
+    return await worlds.read(tx, name), await worlds.agenda(tx, name)

@@ -10,11 +10,11 @@ import structlog
 
 from app import clock
 from app.settings import Settings
-from app.store import processes
 from app.store.db import Database
 from app.store.embedded import EmbeddedPostgres
 from app.store.migrate import wait_for_schema
-from app.workers.pulse import beat, keep_pulse
+from app.usecases.liveness import beat, leave
+from app.workers.pulse import keep_pulse
 
 SCHEMA_SECONDS = 60.0
 FIRST_BACKOFF, LONGEST_BACKOFF = 0.05, 5.0
@@ -62,5 +62,5 @@ async def run_worker(kind: str, settings: Settings, begin: Callable[[Worker], Wo
         pulse.cancel()
         await asyncio.gather(pulse, return_exceptions=True)
         with contextlib.suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
-            await db.run(processes.leave, worker.name)
+            await db.run(leave, worker.name)
         await db.close()

@@ -3,8 +3,7 @@
 import structlog
 
 from app.settings import Settings
-from app.store import worlds
-from app.usecases.clocks import settle_once
+from app.usecases.clocks import busy_worlds, settle_running
 from app.usecases.provisioning import Policy
 from app.workers.loop import Work, Worker, run_worker
 
@@ -23,7 +22,7 @@ def reconcile(worker: Worker) -> Work:
     policy = Policy(worker.settings.events_per_cluster)
 
     async def look() -> bool:
-        names = await worker.db.run(worlds.busy)
+        names = await worker.db.run(busy_worlds)
         done = [await _settle(worker, name, policy) for name in names]
         return any(done)
 
@@ -31,11 +30,8 @@ def reconcile(worker: Worker) -> Work:
 
 
 async def _settle(worker: Worker, name: str, policy: Policy) -> bool:
+    """Do what is due in the world, up to a round; True when something was."""
     for done in range(ROUND):
-        world = await worker.db.run(worlds.read, name)
-        if world is None or world.frozen or world.leased:
-            return bool(done)
-        agenda = await worker.db.run(worlds.agenda, name)
-        if await settle_once(worker.db, name, agenda, world.now, policy) is None:
+        if await settle_running(worker.db, name, policy) is None:
             return bool(done)
     return True

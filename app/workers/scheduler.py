@@ -4,8 +4,7 @@ import structlog
 
 from app import clock
 from app.settings import Settings
-from app.store import processes
-from app.store.db import Tx
+from app.usecases.liveness import count_pass, lead
 from app.workers.loop import Work, Worker, run_worker
 
 LEASE = "scheduler"
@@ -23,17 +22,13 @@ def schedule(worker: Worker) -> Work:
 
     async def look() -> bool:
         nonlocal epoch
-        held = await worker.db.run(processes.hold, LEASE, worker.name, epoch, worker.settings.lease_seconds)
+        held = await worker.db.run(lead, LEASE, worker.name, epoch, worker.settings.lease_seconds)
         if held != epoch:
             log.info("lease", kind="scheduler", name=worker.name, epoch=held, lost=epoch, wall=str(clock.wall_now()))
         epoch = held
-        if held is not None and not await worker.db.run(_pass, held):
+        if held is not None and not await worker.db.run(count_pass, LEASE, held):
             log.warning("stale lease: started afresh", name=worker.name, epoch=held)
             epoch = None
         return False
 
     return look
-
-
-async def _pass(tx: Tx, epoch: int) -> bool:
-    return await processes.count_pass(tx, LEASE, epoch)
