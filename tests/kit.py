@@ -22,7 +22,9 @@ _session = boto3.session.Session()
 _numbers = itertools.count(1)
 
 
-def aws_client(endpoint: str, service: str = "sagemaker", account: str = "111122223333", region: str = "us-west-2") -> Any:
+def aws_client(
+    endpoint: str, service: str = "sagemaker", account: str = "111122223333", region: str = "us-west-2"
+) -> Any:
     """A real boto3 client; the access key is the account."""
     return _session.client(
         service,

@@ -103,7 +103,7 @@ def test_the_story_is_told_in_order_and_in_the_catalogues_words(created: TestWor
     """HP-3, HP-20, HP-26: every step of every group and instance, each text as the catalogue has it."""
     created.advance(minutes=2)
     story = told(created)
-    controller = [node for node in created.nodes(NAME) if node["InstanceGroupName"] == CONTROLLER][0]["InstanceId"]
+    controller = next(node for node in created.nodes(NAME) if node["InstanceGroupName"] == CONTROLLER)["InstanceId"]
     expected = [
         f"Cluster {NAME} creation started successfully",
         f"InstanceGroup {CONTROLLER} creation started successfully in Cluster {NAME}",
