@@ -20,7 +20,7 @@ def _plain(value: Any) -> Any:
 def _wall_free(table: Table) -> list[str]:
     """What a world consists of: wall time and the trouble of our own workers are no part of it."""
     skipped = {"world", "failures", "error"} if table is tables.cluster else {"world"}
-    return [column.name for column in table.c if column.name not in skipped and not column.name.endswith("_wall")]
+    return [str(column.name) for column in table.c if column.name not in skipped and not column.name.endswith("_wall")]
 
 
 async def export_rows(tx: Tx, world: str) -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:

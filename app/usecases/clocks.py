@@ -130,10 +130,13 @@ class _Journey:
         start = await self._db.run(read, self._name)
         agenda = await self._db.run(worlds.agenda, self._name)
         target, reached = _target(start, self._goal, agenda.first), start.now
+        visited: WorldTime | None = None
         while agenda.first is not None and agenda.first <= target:
             if agenda.first > reached:
                 reached = agenda.first
                 await self._move(reached)
+            if visited != reached:
+                visited = reached
                 self._counts["instants"] += 1
             if reason := self._limit():
                 return Advanced(start.now, reached, False, self._counts, reason)

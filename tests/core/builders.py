@@ -43,6 +43,7 @@ def node(status: Node = Node.REQUESTED, **facts: Any) -> Instance:
 
 def group(name: str = "workers", target: int = 1, **facts: Any) -> Group:
     """A group of p5 nodes with a lifecycle script, in one zone, new at the beginning."""
+    request = {"InstanceType": GPU, "ExecutionRole": ROLE, "LifeCycleConfig": SCRIPT} | facts.pop("request", {})
     defaults: dict[str, Any] = {
         "position": 0,
         "instance_types": (GPU,),
@@ -53,7 +54,7 @@ def group(name: str = "workers", target: int = 1, **facts: Any) -> Group:
         "deep_check": False,
         "zones": (ZONE,),
         "own_network": False,
-        "spec": {"request": {"LifeCycleConfig": SCRIPT}, "subnets": [], "security_groups": []},
+        "spec": {"request": request, "subnets": [], "security_groups": []},
     }
     return Group(name=name, target=target, **(defaults | facts))
 
