@@ -1,0 +1,84 @@
+"""Fault rules through the control API (CT-3)."""
+
+import pytest
+
+from tests.kit import TestWorld, slurm, workers
+
+
+def test_a_rule_is_added_strikes_is_counted_and_removed(world: TestWorld) -> None:
+    """CT-3: every hit is counted and can be listed."""
+    assert world.fault("launch-transient", group="workers", times=2) == "f-1"
+    world.sagemaker.create_cluster(**slurm(workers(2)))
+    world.advance(600)
+    (rule,) = world.control("GET", "faults")["rules"]
+    assert rule["hits"] == 2
+    hits = world.control("GET", "faults/hits", params={"id": "f-1"})["hits"]
+    assert [(hit["rule_id"], hit["number"], hit["group"]) for hit in hits] == [
+        ("f-1", 2, "workers"),
+        ("f-1", 1, "workers"),
+    ]
+    assert world.control("DELETE", "faults/f-1") == {"removed": 1}
+    assert world.control("GET", "faults")["rules"] == []
+
+
+def test_an_id_that_hits_remember_is_not_given_again(world: TestWorld) -> None:
+    """CT-3: a hit names its rule for good."""
+    world.fault("launch-transient", times=1)
+    world.sagemaker.create_cluster(**slurm(workers(1)))
+    world.advance(600)
+    world.control("DELETE", "faults")
+    assert world.fault("launch-transient", times=1) == "f-2"
+
+
+def test_rules_are_replaced_as_a_whole(world: TestWorld) -> None:
+    """CT-3."""
+    world.fault("script-hang")
+    told = world.control(
+        "PUT", "faults", json={"rules": [{"effect": "boot-slow", "seconds": 9}, {"effect": "script-failed"}]}
+    )
+    assert [(rule["id"], rule["effect"]) for rule in told["rules"]] == [("f-2", "boot-slow"), ("f-3", "script-failed")]
+    assert world.control("GET", "faults") == told
+
+
+def test_rules_beyond_the_ninth_keep_their_order(world: TestWorld) -> None:
+    ids = [world.fault("script-hang", cluster=f"c-{n}") for n in range(11)]
+    assert [rule["id"] for rule in world.control("GET", "faults")["rules"]] == ids
+
+
+def test_an_arn_is_understood(world: TestWorld) -> None:
+    arn = world.sagemaker.create_cluster(**slurm(workers(1)))["ClusterArn"]
+    world.fault("launch-transient", cluster=arn, group="workers", times=1)
+    world.advance(600)
+    assert world.control("GET", "faults")["rules"][0]["hits"] == 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ({"effect": "api-throttle"}, "Fault effect 'api-throttle' is not available. Choose one of: launch-capacity"),
+        ({"effect": "script-hang", "probability": 1.5}, "probability: "),
+        ({"effect": "script-hang", "every": 0}, "every: "),
+        ({"effect": "script-hang", "times": 0}, "times: "),
+        ({"effect": "script-hang", "seconds": 3}, "'seconds' says how slow a boot-slow is"),
+        ({"effect": "script-hang", "operation": "CreateCluster"}, "'operation' belongs to faults of the API"),
+        ({"effect": "script-hang", "instance_type": "ml.x"}, "No instance type 'ml.x'"),
+        ({"effect": "script-hang", "node": "i-0123456789abcdef0"}, "logical id"),
+        ({"effect": "script-hang", "cluster": "arn:aws:s3:::x"}, "is not a cluster's ARN"),
+        (
+            {"effect": "script-hang", "after": "2026-02-01T00:00:00Z", "before": "2026-01-01T00:00:00Z"},
+            "'after' must be earlier",
+        ),
+        ({"effect": "script-hang", "clusters": "x"}, "clusters: is not known here"),
+    ],
+)
+def test_a_rule_that_could_not_do_what_it_says_is_refused(world: TestWorld, rule: dict[str, object], told: str) -> None:
+    answer = world.http.post(f"{world.endpoint}/_windtunnel/faults", json=rule)
+    assert answer.status_code == 400
+    assert told in answer.json()["error"]["message"]
+    assert world.control("GET", "faults")["rules"] == []
+
+
+def test_a_rule_that_is_not_there(world: TestWorld) -> None:
+    answer = world.http.delete(f"{world.endpoint}/_windtunnel/faults/f-9")
+    assert answer.status_code == 404
+    assert "windtunnel fault list" in answer.json()["error"]["message"]

@@ -1,0 +1,45 @@
+"""Prices through the control API (CT-5)."""
+
+from tests.kit import TestWorld, slurm, workers
+
+P5 = "ml.p5.48xlarge"
+
+
+def test_every_price_says_where_it_comes_from(world: TestWorld) -> None:
+    """CT-5: source and date for each published price; types without one carry a clearly marked placeholder."""
+    prices = world.control("GET", "prices")["prices"]
+    assert len(prices) > 100
+    for price in prices:
+        assert price["evidence"] in ("published", "published-other-region", "placeholder")
+        assert price["source"]
+        assert price["date"]
+
+
+def test_an_override_holds_in_every_region_unless_one_is_named(world: TestWorld) -> None:
+    """CT-5: the user can override any of them."""
+    world.control("POST", "prices", json={"instance_type": P5, "micro_usd_per_hour": 1})
+    world.control("POST", "prices", json={"instance_type": P5, "region": "us-east-1", "micro_usd_per_hour": 2})
+    for region, amount in (("us-west-2", 1), ("eu-north-1", 1), ("us-east-1", 2)):
+        (price,) = world.control("GET", "prices", params={"instance_type": P5, "region": region})["prices"]
+        assert (price["micro_usd_per_hour"], price["evidence"]) == (amount, "user")
+
+
+def test_what_is_billed_keeps_its_price(world: TestWorld) -> None:
+    """Reliability rule 5: the price is stored on the interval."""
+    world.sagemaker.create_cluster(**slurm(workers(1)))
+    world.advance(60)
+    before = {line["instance_id"]: line["micro_usd_per_hour"] for line in world.bill()["lines"]}
+    world.control("POST", "prices", json={"instance_type": P5, "micro_usd_per_hour": 1})
+    assert {line["instance_id"]: line["micro_usd_per_hour"] for line in world.bill()["lines"]} == before
+
+
+def test_refusals(world: TestWorld) -> None:
+    for body in (
+        {"instance_type": "ml.none", "micro_usd_per_hour": 1},
+        {"instance_type": P5, "micro_usd_per_hour": -1},
+        {"instance_type": P5, "micro_usd_per_hour": 1.5},
+        {"instance_type": P5, "micro_usd_per_hour": 10**13},
+        {"instance_type": P5, "region": "x", "micro_usd_per_hour": 1},
+    ):
+        assert world.http.post(f"{world.endpoint}/_windtunnel/prices", json=body).status_code == 400
+    assert world.http.get(f"{world.endpoint}/_windtunnel/prices?instance_type=ml.none").status_code == 404
