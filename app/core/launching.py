@@ -12,7 +12,7 @@ from app.core.faults import Faults, Subject
 from app.core.instance import CAPACITY_MESSAGE, Instance, Node, refused, run, wants_launch
 from app.core.lifecycle import Fired
 from app.core.metering import Interval
-from app.core.times import WorldTime
+from app.core.times import WorldTime, after
 from app.core.timings import Timings
 from app.core.values import evolve
 
@@ -90,12 +90,12 @@ def _keep(batch: Batch, node: Instance) -> None:
 def _run(batch: Batch, before: Instance, at: WorldTime) -> Instance:
     """Fire what is due and write down what follows."""
     node = before
-    after, steps = run(before, at, batch.around.timings, batch.around.seed)
+    end, steps = run(before, at, batch.around.timings, batch.around.seed)
     for moved, fired in steps:
         _account(batch, node, moved, fired)
         _narrate(batch, node, moved, fired)
         node = moved
-    return after
+    return end
 
 
 def _account(batch: Batch, before: Instance, node: Instance, fired: Fired) -> None:
@@ -182,8 +182,9 @@ def _launch(batch: Batch, node: Instance, now: WorldTime) -> Instance:
     subject = _subject(batch.cluster, node)
     if node.attempt == 0:
         batch.tell("instance-started", now, node, operation="creation")
-    if node.echo_at is not None:  # woken within the second, so the pair's second event comes now (HP-27)
-        batch.tell("creation-failed", now, node, failure=node.message)
+    if node.echo_at is not None:  # woken within the second, so the pair's second event comes now at the latest (HP-27)
+        told_at = min(now, after(node.echo_at, batch.around.timings.delays["second"]))
+        batch.tell("creation-failed", told_at, node, failure=node.message)
     grant = None
     if not batch.around.faults.strike("launch-capacity", subject, now):
         wish = node.wish or {}

@@ -87,6 +87,7 @@ def _revise_group(cluster: Cluster, old: Group, intent: GroupIntent, at: WorldTi
     return replace(
         new,
         instance_types=intent.instance_types or old.instance_types,
+        node_type=old.node_type or intent.node_type,
         target=intent.count,
         operation="update" if intent.count != old.target or minimum != old.minimum else old.operation,
         has_script=has_script(request),
@@ -160,7 +161,7 @@ def removal_problem(cluster: Cluster, group: Group, stopping: bool) -> tuple[str
 
 def shrink(group: Group, count: int) -> Group:
     """The group without `count` of its nodes: the target falls with them, and MinCount with the target (HP-14)."""
-    target = group.target - count
+    target = max(0, group.target - count)  # an update may have lowered it below the nodes that are still there
     return replace(
         group,
         slots=group.slots - count,

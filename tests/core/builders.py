@@ -71,10 +71,10 @@ def workers(target: int = 2, **facts: Any) -> Group:
     return group("workers", target, **({"node_type": "Compute"} | facts))
 
 
-def in_service(target: int, **facts: Any) -> Group:
-    """A group that has all it wants."""
-    counts = {"rows": target, "slots": target, "current": target, "in_service_at": T0, "operation": None}
-    return group(target=target, **(counts | facts))
+def in_service(count: int, **facts: Any) -> Group:
+    """A group of so many running nodes that wants no others, unless told otherwise."""
+    counts = {"target": count, "rows": count, "slots": count, "current": count}
+    return group(**(counts | {"in_service_at": T0, "operation": None} | facts))
 
 
 def cluster(**facts: Any) -> Cluster:
