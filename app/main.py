@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import asyncpg
 from fastapi import FastAPI
 
-from app import __version__, clock
+from app import clock
 from app.service import Service, compose
 from app.settings import Settings
 from app.store.db import Database
@@ -36,15 +36,7 @@ def create_app(settings: Settings) -> FastAPI:
         async with running(service):
             yield
 
-    app = FastAPI(
-        title="Windtunnel control",
-        version=__version__,
-        summary="Worlds, clocks, capacity, faults, prices and bills of a Windtunnel.",
-        docs_url=None,  # its pages load scripts from elsewhere
-        redoc_url=None,
-        openapi_url="/_windtunnel/openapi.json",
-        lifespan=lifespan,
-    )
+    app = FastAPI(openapi_url=None, lifespan=lifespan)  # its pages load scripts from elsewhere
     app.state.service = service
     control.install(app)
     app.router.redirect_slashes = False

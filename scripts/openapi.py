@@ -11,6 +11,7 @@ from app.main import create_app
 from app.settings import Settings
 from app.wire import emulated
 from app.wire.aws.registry import AwsService
+from app.wire.control.document import document
 from app.wire.openapi_aws import coverage, openapi
 
 ROOT = Path(__file__).parent.parent
@@ -41,31 +42,11 @@ def main() -> int:
 
 def _documents() -> dict[Path, str]:
     services = emulated.services()
-    documents = {ROOT / "openapi" / "control.json": _json(control())}
+    documents = {ROOT / "openapi" / "control.json": _json(document(create_app(Settings()).routes))}
     documents |= {
         ROOT / "openapi" / f"{_slug(each)}.json": _json(openapi(each, version=__version__)) for each in services
     }
     return documents | {ROOT / "docs" / "coverage.md": _coverage(services)}
-
-
-def control() -> dict[str, Any]:
-    """Our own API's document. What a request breaks is told with 400, not with FastAPI's 422."""
-    document = create_app(Settings()).openapi()
-    for methods in document["paths"].values():
-        for operation in methods.values():
-            operation["responses"].pop("422", None)
-            operation["operationId"] = operation["operationId"].partition("__windtunnel")[0]
-    for name in ("HTTPValidationError", "ValidationError"):
-        document["components"]["schemas"].pop(name, None)
-    document["servers"] = [
-        {"url": "http://127.0.0.1:4600", "description": "World main."},
-        {
-            "url": "http://127.0.0.1:4600/w/{world}",
-            "description": "Any world.",
-            "variables": {"world": {"default": "main"}},
-        },
-    ]
-    return document
 
 
 def _slug(service: AwsService) -> str:
