@@ -38,6 +38,8 @@ class Cluster:
     operation: str | None = "creation"
     event_seq: int = 0
     spec: Mapping[str, Any] = field(default_factory=dict)
+    past_ordinals: Mapping[str, int] = field(default_factory=dict)
+    """Where the numbering of a removed group's nodes goes on if its name comes again: no logical id has two lives."""
 
     @property
     def arn(self) -> str:

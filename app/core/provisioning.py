@@ -88,6 +88,7 @@ def _delete_groups(made: Decision) -> None:
         if group.rows == 0:
             made.tell("group-completed", group, operation="deletion")
             made.removed.append(group.name)
+            made.become(past_ordinals={**made.cluster.past_ordinals, group.name: group.next_ordinal})
             del made.groups[group.name]
 
 

@@ -82,6 +82,7 @@ cluster = Table(
     Column("operation", Text),
     Column("event_seq", BigInteger, nullable=False),
     Column("spec", JSONB, nullable=False),
+    Column("past_ordinals", JSONB, nullable=False, server_default=text("'{}'")),
     _time("deleted_at"),
     _time("due_at"),
     Column("failures", Integer, nullable=False, server_default=text("0")),

@@ -121,7 +121,8 @@ def _build_groups(
     for place, one in enumerate(intents, first):
         used = one.network or network
         zones = _zones(cluster.region, used)
-        groups.append(build_group(one, place, at, used, zones, default_minimum(one, cluster)))
+        group = build_group(one, place, at, used, zones, default_minimum(one, cluster))
+        groups.append(replace(group, next_ordinal=cluster.past_ordinals.get(one.name, 1)))
     return groups
 
 

@@ -11,7 +11,7 @@ from app.core.errors import Invalid, NotFound
 from app.core.instance import Instance, vendor_status
 from app.core.scope import Scope
 from app.core.times import after
-from app.core.updating import addition_problem, begin_update, removal_problem, shrink
+from app.core.updating import addition_problem, begin_update, check_may_update, removal_problem, shrink
 from app.store import clusters, idempotency, instances
 from app.store.db import Tx
 from app.usecases import limits
@@ -101,6 +101,7 @@ def _check_may_add(cluster: Cluster) -> None:
             f"BatchAddClusterNodes needs NodeProvisioningMode Continuous, which cluster '{cluster.name}' has not. "
             "Use UpdateCluster with a larger InstanceCount."
         )
+    check_may_update(cluster)
     status = cluster_status(cluster)
     if status != "InService":
         raise Invalid(f"Cluster '{cluster.name}' is in {status} state. Add nodes when it is InService.")
@@ -163,6 +164,7 @@ async def delete(
     world = await world_of(tx, scope)
     if not cluster.continuous and logical_ids:
         raise Invalid("NodeLogicalIds need NodeProvisioningMode Continuous. Use NodeIds.")
+    check_may_update(cluster)
     status = cluster_status(cluster)
     if status != "InService":
         raise Invalid(f"Cluster '{cluster.name}' is in {status} state. Delete nodes when it is InService.")

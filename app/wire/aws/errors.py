@@ -17,6 +17,8 @@ _CODES: dict[type[DomainError], tuple[str, ...]] = {
     Conflict: ("ConflictException", "ResourceInUse"),
 }
 """Codes that say it, best first. An operation answers the first that its model declares, else it is invalid input."""
+_UNDECLARED: dict[type[DomainError], str] = {Conflict: "ConflictException"}
+"""Told even where the model does not declare it: a failed cluster refuses every change in the same way (HP-9)."""
 
 
 class AwsError(Exception):
@@ -61,7 +63,8 @@ def refusal(error: AwsError, *headers: tuple[bytes, bytes]) -> Answer:
 def of_domain(error: DomainError, declared: frozenset[str]) -> AwsError:
     """The domain's refusal under the code that the operation declares for it."""
     codes = _CODES.get(type(error), ())
-    return AwsError(next((code for code in codes if code in declared), INVALID), error.message)
+    otherwise = _UNDECLARED.get(type(error), INVALID)
+    return AwsError(next((code for code in codes if code in declared), otherwise), error.message)
 
 
 def of_failure(error: Exception, request_id: str) -> AwsError:
