@@ -1,0 +1,121 @@
+"""The documents are followed as a stranger would: every command runs, and says what the document shows."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.docs.reading import DOCUMENTS, ROOT, Step, matches, steps
+from tests.docs.session import PATIENCE, Session
+
+NOT_RUN = {
+    r"make (up|test|check|format|install|clean)\b": "would install packages or run this test; its target is checked",
+    r"\. \.venv/bin/activate$": "the session's PATH has what it gives",
+    r"(WINDTUNNEL_\w+=\S+ )*docker compose\b": "needs Docker; tests/test_compose.py reads the file",
+    r"(WINDTUNNEL_\w+=\S+ )*windtunnel (up|api|reconciler|scheduler|migrate)\b": "does not return, or needs a database; "
+    "its options are checked",
+    r"(pg_dump|pg_restore|psql|createdb)\b": "needs PostgreSQL's clients and a database of the reader's own",
+    r"git\b": "is about the reader's own copy",
+}
+"""Commands that no test can run, with the reason; `test_what_is_not_run_exists` looks at them in another way."""
+
+WITH_COMMANDS = [document for document in DOCUMENTS if any(True for _ in steps(document))]
+
+
+def is_run(step: Step) -> bool:
+    return step.file is not None or not any(re.match(pattern, step.command) for pattern in NOT_RUN)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    made = Path(tempfile.mkdtemp(prefix="wt-docs-"))
+    yield made
+    shutil.rmtree(made, ignore_errors=True)
+
+
+@pytest.fixture
+def endpoint() -> Iterator[str]:
+    """The service as `make up` starts it, but on a free port and with a database that is thrown away."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("WINDTUNNEL_", "AWS_"))}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "app.cli", "up", "--json", "--port", "0", "--ephemeral", "--log-level", "warning"],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout
+    yield json.loads(process.stdout.readline())["endpoint"]
+    process.terminate()
+    process.wait(PATIENCE)
+    process.stdout.close()
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("document", WITH_COMMANDS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_every_command_does_what_is_shown(document: Path, folder: Path, endpoint: str) -> None:
+    wrong = []
+    session = Session(folder, endpoint)
+    for step in filter(is_run, steps(document)):
+        if step.file is not None:
+            (folder / step.file).write_text(step.command)
+            continue
+        code, printed = session.run(step.command)
+        if code != step.exit_code or (step.shown is not None and not matches(step.shown, printed)):
+            wrong.append(
+                f"line {step.line}: {step.command}\nexit code {code}, printed:\n{printed}\nshown:\n{step.shown}"
+            )
+    session.close()
+    assert not wrong, "\n\n".join(wrong)
+
+
+def test_what_is_not_run_exists() -> None:
+    """Targets of the Makefile, and verbs with their options."""
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))
+    for document in DOCUMENTS:
+        for step in steps(document):
+            where = f"{document.name}:{step.line}"
+            if found := re.match(r"make ([a-z]+)", step.command):
+                assert found[1] in targets, where
+            elif found := re.match(
+                r"(?:WINDTUNNEL_\w+=\S+ )*windtunnel (up|api|reconciler|scheduler|migrate)\b(.*)", step.command
+            ):
+                shown = subprocess.run(
+                    [sys.executable, "-m", "app.cli", found[1], "--help"], capture_output=True, text=True, check=True
+                ).stdout
+                assert [each for each in re.findall(r"--[a-z-]+", found[2]) if each not in shown] == [], where
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(document: Path) -> None:
+    """Every relative link is a file, and its fragment a heading of that file."""
+    text = re.sub(r"^```.*?^```$", "", document.read_text(), flags=re.M | re.S)
+    for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"\s*\n\s*", " ", text).replace("]( ", "](")):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, fragment = target.partition("#")
+        path = (document.parent / name) if name else document
+        assert path.exists(), f"{document.name}: {target}"
+        if fragment:
+            headings = re.findall(r"^#+ (.+)$", path.read_text(), re.M)
+            known = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+            assert fragment in known, f"{document.name}: {target}"
+
+
+def test_every_setting_is_in_the_table() -> None:
+    """docs/operations.md names each setting that a user may set, and none that does not exist (CT-13)."""
+    import dataclasses
+
+    from app.settings import PREFIX, Settings
+
+    inner = {"supervised", "listen_fd"}  # a supervisor's word to its children
+    real = {PREFIX + field.name.upper() for field in dataclasses.fields(Settings) if field.name not in inner}
+    text = (ROOT / "docs" / "operations.md").read_text()
+    assert set(re.findall(r"^\| `(WINDTUNNEL_[A-Z_]+)`", text, re.M)) == real
