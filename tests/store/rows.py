@@ -1,0 +1,48 @@
+"""Rows for tests of the store, written through the store."""
+
+from typing import Any
+
+from app.core.cluster import Cluster
+from app.core.instance import Instance
+from app.core.metering import Interval
+from app.core.scope import Scope
+from app.core.times import WorldTime
+from app.store import creation, instances, ledger
+from app.store.db import Tx
+from app.store.ledger import Rate
+from tests.core.builders import GPU, T0, cluster, in_service, node
+
+CLUSTER_ID = "abcdefghij12"
+RATES = {GPU: Rate(98_320_000, "a test")}
+
+
+async def add_cluster(tx: Tx, scope: Scope, cluster_id: str = CLUSTER_ID, due: WorldTime = T0, **facts: Any) -> Cluster:
+    """A living cluster with one group, due at a moment; its name is its id unless given."""
+    one = cluster(
+        **({"account": scope.account, "region": scope.region, "cluster_id": cluster_id, "name": cluster_id} | facts)
+    )
+    assert await creation.create(tx, scope.world, one, [in_service(0)], [], {}, due)
+    return one
+
+
+async def add_nodes(tx: Tx, scope: Scope, *nodes: Instance, due: WorldTime | None = None) -> None:
+    await instances.insert(tx, scope, CLUSTER_ID, nodes, [due] * len(nodes))
+
+
+def nodes(count: int, **facts: Any) -> list[Instance]:
+    """So many nodes of `workers`, numbered from 1."""
+    return [node(**({"ordinal": n, "logical_id": f"n-{n}"} | facts)) for n in range(1, count + 1)]
+
+
+def interval(
+    number: int, start: WorldTime, end: WorldTime | None = None, previous: WorldTime | None = None
+) -> Interval:
+    return Interval("n-1", number, f"i-{number}", "workers", GPU, start, end, previous)
+
+
+async def open_one(tx: Tx, scope: Scope, number: int, start: WorldTime, previous: WorldTime | None = None) -> None:
+    await ledger.open_intervals(tx, scope, CLUSTER_ID, [interval(number, start, previous=previous)], RATES)
+
+
+async def close_one(tx: Tx, scope: Scope, number: int, end: WorldTime) -> None:
+    await ledger.close_intervals(tx, scope, CLUSTER_ID, [interval(number, T0, end)])

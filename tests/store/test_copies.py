@@ -1,0 +1,79 @@
+"""A fork equals its source, and equal worlds export equal bytes (CT-0, CT-2)."""
+
+from typing import Any
+
+from app.core.cluster_events import Event
+from app.core.scope import Scope
+from app.store import capacity, clusters, copies, events, tables, tags, worlds
+from app.store.capacity import Change
+from app.store.db import Database, Tx
+from tests.core.builders import GPU, REGION, T0, at
+from tests.store.conftest import make_world
+from tests.store.rows import CLUSTER_ID, add_cluster, add_nodes, close_one, nodes, open_one
+
+ROWS = {  # tables that this test fills by a statement, since the store writes them only along with other things
+    "idempotency": "(world, account, region, operation, token, request_hash, answer, expires_at) "
+    "VALUES ($1, $2, $3, 'Add', 't', 'h', '{}', '2026-01-01T08:00:00Z')",
+    "price_override": "(world, region, instance_type, micro_usd_per_hour) VALUES ($1, $3, $2, 5)",
+    "fault_rule": "(world, region, rule_id, effect, account, probability, every, matches, hits) "
+    "VALUES ($1, $3, 'fault-1', 'launch-capacity', $2, 5, 1, 1, 1)",
+    "fault_hit": "(world, account, region, rule_id, number, effect, at, cluster, group_name, logical_id, attempt) "
+    "VALUES ($1, $2, $3, 'fault-1', 1, 'launch-capacity', '2026-01-01T00:00:00Z', 'demo', 'workers', 'n-1', 1)",
+}
+
+
+async def fill(tx: Tx, scope: Scope) -> None:
+    """Something in every table."""
+    await add_cluster(tx, scope)
+    await add_nodes(tx, scope, *nodes(3), due=at(3))
+    await open_one(tx, scope, 1, at(1))
+    await close_one(tx, scope, 1, at(2))
+    await open_one(tx, scope, 2, at(3), at(2))
+    await events.append(tx, scope, CLUSTER_ID, [Event("munge-key", T0)], 0, 9)
+    await events.announce(tx, scope, CLUSTER_ID, at(1), "Change", {"n": 1})
+    await tags.put(tx, scope, "arn", {"a": "b"})
+    await capacity.set_total(tx, scope.world, Change(T0, REGION, "", GPU, 5))
+    await capacity.schedule(tx, scope.world, Change(at(9), REGION, "", GPU, None))
+    await capacity.leave_wake(tx, scope.world, REGION, [GPU], at(4))
+    await capacity.set_quota(tx, scope, "a", 6)
+    for table, row in ROWS.items():
+        await tx.execute(f"INSERT INTO {table} {row}", scope.world, scope.account, scope.region)
+
+
+async def export(tx: Tx, world: str) -> dict[str, list[dict[str, Any]]]:
+    return {name: rows async for name, rows in copies.export_rows(tx, world)}
+
+
+async def test_a_copy_equals_its_source(database: Database, scope: Scope) -> None:
+    """Every table of a world has a row here, so that no table can be forgotten."""
+    twin = await make_world(database)
+    async with database.transaction() as tx:
+        await fill(tx, scope)
+        await copies.copy_rows(tx, scope.world, twin)
+        source, target = await export(tx, scope.world), await export(tx, twin)
+        assert source == target
+        assert [name for name, rows in source.items() if not rows] == []
+        assert set(source) == {table.name for table in tables.WORLD_TABLES}
+        await worlds.remove(tx, twin)
+        assert not any((await export(tx, twin)).values())
+        assert await export(tx, scope.world) == source, "the twin's end does not touch its source"
+
+
+async def test_the_trouble_of_our_own_workers_is_no_part_of_a_world(database: Database, scope: Scope) -> None:
+    """Nor is wall time: RL-10 compares exports."""
+    async with database.transaction() as tx:
+        await fill(tx, scope)
+        before = await export(tx, scope.world)
+        await clusters.postpone(tx, scope, CLUSTER_ID, "no luck")
+        assert await export(tx, scope.world) == before
+    assert not [column for rows in before.values() for row in rows for column in row if column.endswith("_wall")]
+
+
+async def test_rows_are_sorted_by_their_key(database: Database, scope: Scope) -> None:
+    """Whatever the order in which they were written."""
+    async with database.transaction() as tx:
+        await add_cluster(tx, scope)
+        await add_nodes(tx, scope, *nodes(5)[::-1])
+        rows = (await export(tx, scope.world))["instance"]
+    assert [row["ordinal"] for row in rows] == [1, 2, 3, 4, 5]
+    assert rows[0]["created_at"] == "2026-01-01T00:00:00.000Z"

@@ -1,0 +1,87 @@
+"""Our own processes: leases with an epoch, in wall time."""
+
+import asyncio
+import itertools
+from datetime import timedelta
+
+import pytest
+
+from app.store import processes
+from app.store.db import Database
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture
+def lease() -> str:
+    """A lease's name of its own for each test."""
+    return f"fleet-{next(_numbers)}"
+
+
+async def test_the_holder_renews_and_others_wait(database: Database, lease: str) -> None:
+    async with database.connection() as tx:
+        assert await processes.hold(tx, lease, "one", None, 60) == 1
+        assert await processes.hold(tx, lease, "one", 1, 60) == 1
+        assert await processes.hold(tx, lease, "two", None, 60) is None
+        assert await processes.count_pass(tx, lease, 1)
+
+
+async def test_the_epoch_rises_with_every_holder_and_stays_when_released(database: Database, lease: str) -> None:
+    """RL-6: it never repeats."""
+    async with database.connection() as tx:
+        assert await processes.hold(tx, lease, "one", None, 60) == 1
+        await processes.release(tx, lease, 1)
+        assert await processes.hold(tx, lease, "two", None, 60) == 2
+        await processes.release(tx, lease, 1)
+        assert await processes.hold(tx, lease, "three", None, 60) is None, "a stale holder releases nothing"
+
+
+async def test_a_stale_holder_writes_nothing(database: Database, lease: str) -> None:
+    """RL-6."""
+    async with database.connection() as tx:
+        assert await processes.hold(tx, lease, "stopped", None, 0) == 1
+        assert not await processes.count_pass(tx, lease, 1), "its time is over, although nobody has come"
+        assert await processes.hold(tx, lease, "next", None, 60) == 2
+        assert not await processes.count_pass(tx, lease, 1)
+        assert await processes.hold(tx, lease, "stopped", 1, 60) is None
+
+
+async def test_a_name_that_is_used_again_is_another_holder(database: Database, lease: str) -> None:
+    """RL-7: a restarted process with a dead one's name does not inherit the lease, it waits for its end."""
+    async with database.connection() as tx:
+        assert await processes.hold(tx, lease, "reconciler-1", None, 60) == 1
+        assert await processes.hold(tx, lease, "reconciler-1", None, 60) is None
+
+
+async def test_a_row_that_vanished_is_made_anew(database: Database, lease: str) -> None:
+    """RL-7."""
+    async with database.connection() as tx:
+        assert await processes.hold(tx, lease, "one", None, 60) == 1
+        await tx.execute("DELETE FROM lease WHERE name = $1", lease)
+        assert not await processes.count_pass(tx, lease, 1)
+        assert await processes.hold(tx, lease, "one", 1, 60) == 1
+
+
+async def test_of_many_at_once_one_gets_it(database: Database, lease: str) -> None:
+    takings = [database.run(processes.hold, lease, f"p-{n}", None, 60) for n in range(5)]
+    assert sorted(await asyncio.gather(*takings), key=str) == [1, None, None, None, None]
+
+
+async def test_who_lives(database: Database, lease: str) -> None:
+    async with database.connection() as tx:
+        for passes in (0, 7):
+            await processes.beat(tx, lease, "reconciler", passes)
+        assert [row["passes"] for row in await processes.living(tx) if row["name"] == lease] == [7]
+        await tx.execute("UPDATE process SET seen_wall = seen_wall - interval '6 seconds' WHERE name = $1", lease)
+        assert lease not in [row["name"] for row in await processes.living(tx)]
+        await processes.leave(tx, lease)
+
+
+async def test_the_pulse_tells_how_long_nobody_lived(database: Database) -> None:
+    async with database.transaction() as tx:
+        await processes.take_pulse(tx)
+        await tx.execute("UPDATE pulse SET seen_wall = seen_wall - interval '1 hour'")
+        gap = await processes.last_pulse(tx)
+        assert gap is not None
+        assert timedelta(hours=1) <= gap < timedelta(hours=1, minutes=1)
+        await processes.take_pulse(tx)

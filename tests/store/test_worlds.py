@@ -1,0 +1,142 @@
+"""A world's clock, its lease and what is due in it."""
+
+import asyncio
+from datetime import timedelta
+
+from app.core.scope import Scope
+from app.core.times import after
+from app.store import capacity, worlds
+from app.store.capacity import Change
+from app.store.db import Database
+from tests.core.builders import GPU, REGION, T0, at
+from tests.store.conftest import make_world
+from tests.store.rows import add_cluster
+
+
+async def test_a_frozen_clock_stands(database: Database, scope: Scope) -> None:
+    """CT-1."""
+    async with database.transaction() as tx:
+        world = await worlds.read(tx, scope.world)
+        assert world is not None
+        assert (world.now, world.frozen, world.leased, world.epoch) == (T0, True, False, 0)
+        await worlds.set_clock(tx, scope.world, at(90), rate=2.0, frozen=True)
+        world = await worlds.read(tx, scope.world)
+    assert world is not None
+    assert (world.now, world.rate) == (at(90), 2.0)
+
+
+async def test_a_running_clock_runs_at_its_rate(database: Database) -> None:
+    """CT-1: a world's time is whole milliseconds."""
+    name = await make_world(database, frozen=False, rate=1e3)
+    async with database.connection() as connection:
+        first, second = [await worlds.read(connection, name) for _ in range(2)]
+        assert first is not None
+        assert second is not None
+        assert T0 < first.now < second.now
+        assert second.now.microsecond % 1000 == 0
+        await worlds.remove(connection, name)
+
+
+async def test_a_gap_without_any_process_is_no_time_of_a_running_world(database: Database, scope: Scope) -> None:
+    """CT-1: nor does a frozen one go back."""
+    name = await make_world(database, frozen=False, rate=1e3)
+    async with database.connection() as connection:
+        before = await worlds.read(connection, name)
+        await worlds.shift(connection, timedelta(hours=1))
+        after_gap, frozen = await worlds.read(connection, name), await worlds.read(connection, scope.world)
+        await worlds.shift(connection, timedelta(hours=-1))
+        await worlds.remove(connection, name)
+    assert before is not None
+    assert after_gap is not None
+    assert frozen is not None
+    assert before.now - after_gap.now > timedelta(hours=900), "an hour at this rate, less the moment that the test took"
+    assert frozen.now == T0
+
+
+async def test_only_one_holds_the_lease_and_each_has_a_higher_epoch(database: Database, scope: Scope) -> None:
+    """RL-6: the epoch rises at every taking and never falls."""
+    async with database.connection() as connection:
+        epochs = []
+        for owner in ("one", "two", "three"):
+            epoch = await worlds.take_lease(connection, scope.world, owner, 60)
+            assert epoch is not None
+            epochs.append(epoch)
+            assert await worlds.take_lease(connection, scope.world, "rival", 60) is None
+            world = await worlds.read(connection, scope.world)
+            assert world is not None
+            assert (world.leased, world.epoch) == (True, epoch)
+            await worlds.release(connection, scope.world, epoch)
+    assert epochs == [1, 2, 3]
+
+
+async def test_of_many_at_once_one_gets_the_lease(database: Database, scope: Scope) -> None:
+    takings = [database.run(worlds.take_lease, scope.world, f"p-{n}", 60) for n in range(5)]
+    assert sorted(await asyncio.gather(*takings), key=str) == [1, None, None, None, None]
+
+
+async def test_a_stale_holder_moves_nothing(database: Database, scope: Scope) -> None:
+    """RL-6: zero writes of a stale epoch are accepted."""
+    async with database.connection() as connection:
+        stale = await worlds.take_lease(connection, scope.world, "stopped", 0)
+        fresh = await worlds.take_lease(connection, scope.world, "next", 60)
+        assert stale is not None
+        assert fresh is not None
+        assert await worlds.move(connection, scope.world, fresh, at(10), 60)
+        assert not await worlds.move(connection, scope.world, stale, at(99), 60)
+        await worlds.release(connection, scope.world, stale)
+        world = await worlds.read(connection, scope.world)
+        assert world is not None
+        assert (world.now, world.leased, world.epoch) == (at(10), True, fresh)
+
+
+async def test_time_never_goes_backward(database: Database, scope: Scope) -> None:
+    """RL-10."""
+    async with database.connection() as connection:
+        epoch = await worlds.take_lease(connection, scope.world, "one", 60)
+        assert epoch is not None
+        for moment in (at(10), at(5)):
+            assert await worlds.move(connection, scope.world, epoch, moment, 60)
+        world = await worlds.read(connection, scope.world)
+    assert world is not None
+    assert world.now == at(10)
+
+
+async def test_the_agenda_names_what_is_due_kind_by_kind(database: Database, scope: Scope) -> None:
+    async with database.transaction() as tx:
+        assert await worlds.agenda(tx, scope.world) == (None, None, None)
+        await add_cluster(tx, scope, due=at(9))
+        await add_cluster(tx, scope, "b" * 12, due=at(7))
+        await capacity.schedule(tx, scope.world, Change(at(8), REGION, "", GPU, 5))
+        await capacity.leave_wake(tx, scope.world, REGION, [GPU], at(6))
+        agenda = await worlds.agenda(tx, scope.world)
+    assert agenda == (at(8), at(6), at(7))
+    assert agenda.first == at(6)
+
+
+async def test_busy_are_the_running_worlds_with_something_due(database: Database) -> None:
+    names = {
+        "busy": await make_world(database, frozen=False),
+        "idle": await make_world(database, frozen=False),
+        "frozen": await make_world(database),
+        "leased": await make_world(database, frozen=False),
+        "later": await make_world(database, frozen=False, start=after(T0, timedelta(days=-1))),
+    }
+    async with database.transaction() as tx:
+        for kind, name in names.items():
+            if kind != "idle":
+                await add_cluster(tx, Scope(name, "111122223333", REGION))
+        await worlds.take_lease(tx, names["leased"], "somebody", 60)
+        assert set(await worlds.busy(tx)) & set(names.values()) == {names["busy"]}
+        for name in names.values():
+            await worlds.remove(tx, name)
+
+
+async def test_a_removed_world_leaves_no_row(database: Database) -> None:
+    """CT-0, CT-2."""
+    name = await make_world(database)
+    async with database.transaction() as tx:
+        await add_cluster(tx, Scope(name, "111122223333", REGION))
+        await worlds.remove(tx, name)
+        for table in worlds.tables.WORLD_TABLES:
+            assert await tx.fetchval(f"SELECT count(*) FROM {table.name} WHERE world = $1", name) == 0
+        assert await worlds.read(tx, name) is None
