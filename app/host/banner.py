@@ -20,7 +20,7 @@ def banner(settings: Settings, clock: dict[str, Any] | None, *, ephemeral: bool)
         "data": _data(settings, ephemeral=ephemeral),
         "clock": f"{_clock(settings, clock)}, profile {settings.profile}",
         "auth": _auth(settings),
-        "telemetry": "none: nothing leaves this machine",
+        "telemetry": "none",
     }
     target = "" if settings.base_url == DEFAULT_ENDPOINT else f" --endpoint {settings.base_url}"
     return "\n".join(

@@ -119,7 +119,12 @@ def test_killed_processes_come_back(data: Path) -> None:
 
 
 def _names(data: Path) -> set[str]:
-    return {words[-1] for each in _of(data) if "app.commands.process" in (words := each.cmdline())}
+    found = set()
+    for each in _of(data):
+        with contextlib.suppress(psutil.Error):  # it may end between two looks
+            words = each.cmdline()
+            found |= {words[-1]} if "app.commands.process" in words else set()
+    return found
 
 
 def _postmaster(data: Path) -> int | None:
