@@ -19,8 +19,8 @@ NOT_RUN = {
     r"make (up|test|check|format|install|clean)\b": "would install packages or run this test; its target is checked",
     r"\. \.venv/bin/activate$": "the session's PATH has what it gives",
     r"(WINDTUNNEL_\w+=\S+ )*docker compose\b": "needs Docker; tests/test_compose.py reads the file",
-    r"(WINDTUNNEL_\w+=\S+ )*windtunnel (up|api|reconciler|scheduler|migrate)\b": "does not return, or needs a database; "
-    "its options are checked",
+    r"(WINDTUNNEL_\w+=\S+ )*windtunnel (up|api|reconciler|scheduler|migrate)\b": "does not return, or needs a "
+    "database; its options are checked",
     r"(pg_dump|pg_restore|psql|createdb)\b": "needs PostgreSQL's clients and a database of the reader's own",
     r"git\b": "is about the reader's own copy",
 }
