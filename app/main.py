@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 
 import asyncpg
 from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from app import clock
 from app.service import Service, compose
@@ -19,7 +20,7 @@ from app.wire import control, emulated
 from app.wire.aws.protocol import Authentication, AwsEndpoint
 from app.wire.aws.signature import Trusting, Verifying, keys_from
 from app.wire.control import seeding
-from app.wire.front import Front, KnownWorlds, unknown_path
+from app.wire.front import Account, Front, KnownWorlds, unknown_path
 from app.wire.safety import Safety, SafetyRules
 from app.workers.pulse import keep_pulse
 
@@ -47,9 +48,15 @@ def create_app(settings: Settings) -> FastAPI:
         authentication=_authentication(settings),
         on_request=service.request_log,
     )
-    # The last one added is the outermost: the gate stands before everything.
-    app.add_middleware(Front, aws=aws, has_world=KnownWorlds(service).has, request_log=service.request_log)
-    app.add_middleware(Safety, rules=SafetyRules(settings.allowed_hosts, settings.control_token))
+    app.add_middleware(Account, request_log=service.request_log)
+    framework = app.build_middleware_stack
+
+    def surfaces() -> ASGIApp:
+        """The gate before everything, and AWS before the framework, whose layers cost more than some operations."""
+        front = Front(framework(), aws=aws, has_world=KnownWorlds(service).has)
+        return Safety(front, SafetyRules(settings.allowed_hosts, settings.control_token))
+
+    app.build_middleware_stack = surfaces  # type: ignore[method-assign]
     return app
 
 

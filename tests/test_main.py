@@ -10,6 +10,8 @@ import httpx
 import pytest
 
 from app.settings import Settings
+from app.store import processes
+from app.store.db import Database
 from app.store.embedded import EmbeddedPostgres
 from app.store.migrate import ensure_schema
 from tests.kit import Running, TestWorld, login, serving, slurm, workers
@@ -92,8 +94,6 @@ def test_a_seed_may_be_toml_with_its_own_instants(fresh: str, write: Write) -> N
 
 def test_an_existing_world_takes_what_was_asked_for_and_keeps_the_rest(fresh: str) -> None:
     """CT-1, CT-13: profile, rate and frozen of a later start hold; its time goes on."""
-    start = Settings(database_url=fresh, frozen=True).start
-    assert start is None
     with serving(Settings(database_url=fresh, frozen=True, profile="instant")) as running:
         httpx.post(f"{running.base}/_windtunnel/clock/advance", json={"by": 86_400}).raise_for_status()
         before = clock(running.base)
@@ -110,3 +110,28 @@ def test_two_that_start_at_once_make_one_world(fresh: str, write: Write) -> None
     with serving(settings) as one, serving(settings) as other:
         for running in (one, other):
             assert len(main(running).sagemaker.list_clusters()["ClusterSummaries"]) == 1
+
+
+async def say(dsn: str, kind: str, passes: int) -> None:
+    """Have a worker of this kind alive, with so many passes."""
+    database = await Database.connect(dsn, size=1)
+    await database.run(processes.beat, f"{kind}-of-test", kind, passes)
+    await database.close()
+
+
+def test_ready_waits_for_a_pass_of_both_workers(fresh: str) -> None:
+    """CT-7: 503 until migrations, seed and both workers have made a pass."""
+    with serving(Settings(database_url=fresh, frozen=True)) as running:
+
+        def missing() -> list[str]:
+            told = httpx.get(f"{running.base}/_windtunnel/ready")
+            assert (told.status_code == 200) is told.json()["ready"]
+            names: list[str] = told.json()["missing"]
+            return names
+
+        assert missing() == ["no reconciler is alive", "no scheduler is alive"]
+        asyncio.run(say(fresh, "reconciler", 1))
+        asyncio.run(say(fresh, "scheduler", 0))
+        assert missing() == ["the scheduler has not made a pass yet"]
+        asyncio.run(say(fresh, "scheduler", 1))
+        assert missing() == []

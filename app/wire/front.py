@@ -3,6 +3,7 @@
 AWS requests go straight to their endpoint; the routing of FastAPI would cost more than some of the operations.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -12,14 +13,17 @@ from app import clock
 from app.core.scope import DEFAULT_WORLD, Scope
 from app.usecases import worlds
 from app.wire.aws.errors import is_database_away
-from app.wire.aws.protocol import new_request_id
+from app.wire.aws.protocol import DEADLINE_S, new_request_id
 from app.wire.dialects import Refusal, Surface, refuse, surface_of
 from app.wire.request_log import RequestLog, RequestRecord
 from app.wire.safety import App, AsgiScope, Message, Receive, Send
 
 KNOWN_SECONDS = 1.0
 """How long a world that was there is taken to be there still; what it owns is locked, or found missing, anyway."""
-_TARGET = b"x-amz-target"
+UNHURRIED = tuple(f"/_windtunnel/{noun}" for noun in ("clock/advance", "worlds", "reset", "bills"))
+"""What may take as long as it takes: it visits every instant of a period, or every row of a world."""
+SURFACE = "windtunnel.surface"
+_TARGET, _REQUEST_ID = b"x-amz-target", b"x-request-id"
 
 log = structlog.get_logger("windtunnel.front")
 FindWorld = Callable[[str], Awaitable[bool]]
@@ -53,10 +57,10 @@ class KnownWorlds:
 
 
 class Front:
-    """ASGI middleware: AWS to `aws`, the rest to `app`, whose failures and requests it tells and counts."""
+    """ASGI middleware: AWS to `aws`, the rest to `app`."""
 
-    def __init__(self, app: App, *, aws: App, has_world: FindWorld, request_log: RequestLog) -> None:
-        self._app, self._aws, self._has_world, self._log = app, aws, has_world, request_log
+    def __init__(self, app: App, *, aws: App, has_world: FindWorld) -> None:
+        self._app, self._aws, self._has_world = app, aws, has_world
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Answer a request on whichever surface it is for."""
@@ -68,10 +72,27 @@ class Front:
             return await refuse(send, surface, _no_world(world))
         if surface is Surface.AWS:
             return await self._aws(scope, receive, send)
-        return await self._guarded(scope, receive, send, surface)
+        scope[SURFACE] = surface
+        return await self._app(scope, receive, send)
 
-    async def _guarded(self, scope: AsgiScope, receive: Receive, send: Send, surface: Surface) -> None:
-        """Every answer has a request id and is counted, every failure is told in the surface's dialect."""
+
+class Account:
+    """ASGI middleware: gives every answer a request id, counts it, and tells failures in the surface's dialect.
+
+    It stands inside the framework, whose own outermost layer would tell them in its words.
+    """
+
+    def __init__(self, app: App, *, request_log: RequestLog) -> None:
+        self._app, self._log = app, request_log
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        """Pass the request on, within its time."""
+        if scope["type"] == "http":
+            await self._answered(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _answered(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         started = clock.monotonic()
         request_id, status = new_request_id(), 0
 
@@ -79,24 +100,26 @@ class Front:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                if all(name != b"x-request-id" for name, _ in message["headers"]):
-                    message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
+                if all(name != _REQUEST_ID for name, _ in message["headers"]):
+                    message["headers"] = [*message["headers"], (_REQUEST_ID, request_id.encode())]
             await send(message)
 
         try:
-            await self._app(scope, receive, watch)
+            async with asyncio.timeout(_deadline_s(scope)):
+                await self._app(scope, receive, watch)
         except Exception as error:
-            no = _failure(error, request_id)
-            log.error("request failed", request_id=request_id, path=scope["path"], exc_info=error)
+            _report(error, request_id, scope["path"])
             if status:
                 raise  # the answer has begun: all that is left is to break it off
-            status = no.status
-            await refuse(send, surface, no)
-        took_ms = (clock.monotonic() - started) * 1000
-        operation = getattr(scope.get("endpoint"), "__name__", "")
-        who = Scope(scope.get("windtunnel.world", DEFAULT_WORLD), "", "")
-        code = None if status < 400 else str(status)
-        self._log(RequestRecord(request_id, surface.value, operation, who, status, code, took_ms))
+            await refuse(watch, scope[SURFACE], _failure(error, request_id))
+        self._log(_record(scope, request_id, status, (clock.monotonic() - started) * 1000))
+
+
+def _record(scope: AsgiScope, request_id: str, status: int, took_ms: float) -> RequestRecord:
+    operation = getattr(scope.get("endpoint"), "__name__", "")
+    who = Scope(scope.get("windtunnel.world", DEFAULT_WORLD), "", "")
+    code = None if status < 400 else str(status)
+    return RequestRecord(request_id, scope[SURFACE].value, operation, who, status, code, took_ms)
 
 
 async def unknown_path(scope: AsgiScope, receive: Receive, send: Send) -> None:
@@ -115,6 +138,19 @@ def _nothing_here(surface: Surface) -> str:
 
 def _no_world(name: str) -> Refusal:
     return Refusal(404, "NoSuchWorld", f"There is no world '{name}'. Create it with `windtunnel world create {name}`.")
+
+
+def _deadline_s(scope: AsgiScope) -> float | None:
+    path: str = scope["path"].removeprefix(scope.get("root_path", ""))
+    return None if path.startswith(UNHURRIED) else DEADLINE_S
+
+
+def _report(error: Exception, request_id: str, path: str) -> None:
+    """A database that is away is known by its name; of all else the whole trace is wanted."""
+    if is_database_away(error):
+        log.warning("the database is away", request_id=request_id, path=path, error=type(error).__name__)
+    else:
+        log.error("request failed", request_id=request_id, path=path, exc_info=error)
 
 
 def _failure(error: Exception, request_id: str) -> Refusal:

@@ -11,7 +11,7 @@ from app.core.errors import Invalid
 from app.core.times import to_iso
 from app.usecases import bills
 from app.usecases.bills import Bill, Grain, Line, Share
-from app.wire.control.vocabulary import Instant, ServiceOf, WorldOf
+from app.wire.control.vocabulary import TEXT, Instant, ServiceOf, WorldOf
 
 router = APIRouter(tags=["bills"])
 _FINEST: Grain = "instance"
@@ -82,7 +82,9 @@ class BillOfWorld(BaseModel):
 async def read_bill(
     service: ServiceOf,
     world: WorldOf,
-    cluster: Annotated[str | None, Query(max_length=512, description="Name (of all that had it) or ARN.")] = None,
+    cluster: Annotated[
+        str | None, Query(max_length=512, pattern=TEXT, description="Name (of all that had it) or ARN.")
+    ] = None,
     by: Annotated[Grain, Query(description="What a line is about.")] = _FINEST,
     since: Annotated[Instant | None, Query(alias="from", description="Nothing before this instant.")] = None,
     until: Annotated[Instant | None, Query(alias="to", description="Nothing from this instant on.")] = None,

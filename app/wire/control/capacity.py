@@ -10,6 +10,7 @@ from app.usecases import capacity
 from app.wire.control.vocabulary import (
     MOST_NODES,
     STRICT,
+    TEXT,
     InstanceType,
     Instant,
     Region,
@@ -28,7 +29,9 @@ class CapacityChange(BaseModel):
     instance_type: InstanceType
     total: Total | None
     region: Region | None = Field(default=None, description="The service's default region if left out.")
-    zone: str | None = Field(default=None, max_length=40, description="One zone; the whole region if left out.")
+    zone: str | None = Field(
+        default=None, max_length=40, pattern=TEXT, description="One zone; the whole region if left out."
+    )
     at: Instant | None = None
 
 

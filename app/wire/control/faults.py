@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
 from app.core.chance import MILLION
@@ -13,6 +13,7 @@ from app.usecases import faults
 from app.wire.control.vocabulary import (
     MOST_NODES,
     STRICT,
+    TEXT,
     Account,
     InstanceType,
     Instant,
@@ -22,8 +23,9 @@ from app.wire.control.vocabulary import (
 )
 
 router = APIRouter(tags=["faults"])
-Name = Annotated[str, Field(min_length=1, max_length=256)]
+Name = Annotated[str, Field(min_length=1, max_length=256, pattern=TEXT)]
 Count = Annotated[int, Field(ge=1, le=MOST_NODES)]
+RuleId = Annotated[str, Path(max_length=64, pattern=TEXT)]
 _LATER = ("code", "operation")
 
 
@@ -33,7 +35,7 @@ class FaultRule(BaseModel):
     model_config = STRICT | {
         "json_schema_extra": {"examples": [{"effect": "script-failed", "group": "workers", "times": 2}]}
     }
-    effect: str = Field(max_length=64)
+    effect: str = Field(max_length=64, pattern=TEXT)
     account: Account | None = None
     region: Region | None = None
     cluster: Name | None = Field(default=None, description="Name or ARN.")
@@ -134,14 +136,14 @@ async def clear_faults(service: ServiceOf, world: WorldOf) -> Removed:
 async def list_hits(
     service: ServiceOf,
     world: WorldOf,
-    rule_id: Annotated[str | None, Query(alias="id", max_length=64, description="Of one rule.")] = None,
+    rule_id: Annotated[str | None, Query(alias="id", max_length=64, pattern=TEXT, description="Of one rule.")] = None,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
 ) -> Hits:
     return Hits(hits=[Hit(**row) for row in await service.db.run(faults.hits, world, rule_id, limit)])
 
 
 @router.delete("/faults/{rule_id}", summary="Remove one rule")
-async def remove_fault(rule_id: str, service: ServiceOf, world: WorldOf) -> Removed:
+async def remove_fault(rule_id: RuleId, service: ServiceOf, world: WorldOf) -> Removed:
     return Removed(removed=await service.db.run(faults.remove, world, rule_id))
 
 

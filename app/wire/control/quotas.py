@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from app.usecases import quotas
-from app.wire.control.vocabulary import MOST_NODES, STRICT, Account, Region, ServiceOf, WorldOf, tenant
+from app.wire.control.vocabulary import MOST_NODES, STRICT, TEXT, Account, Region, ServiceOf, WorldOf, tenant
 
 router = APIRouter(tags=["quotas"])
 Value = Annotated[int, Field(ge=0, le=MOST_NODES)]
@@ -18,7 +18,7 @@ class QuotaChange(BaseModel):
     model_config = STRICT | {
         "json_schema_extra": {"examples": [{"name": "ml.p5.48xlarge for cluster usage", "value": 16}]}
     }
-    name: str = Field(min_length=1, max_length=200)
+    name: str = Field(min_length=1, max_length=200, pattern=TEXT)
     value: Value | None
     account: Account | None = None
     region: Region | None = None

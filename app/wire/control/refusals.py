@@ -65,4 +65,5 @@ def _reason(problem: dict[str, Any]) -> str:
 
 def refusal(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> JSONResponse:
     """The answer."""
-    return JSONResponse({"error": {"code": code, "message": message}}, status, headers)
+    text = message.encode("utf-8", "backslashreplace").decode()  # a message may quote half a surrogate pair
+    return JSONResponse({"error": {"code": code, "message": text}}, status, headers)

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app import clock
 from app.core.errors import DomainError, Invalid
-from app.core.scope import DEFAULT_WORLD, Scope
+from app.core.scope import DEFAULT_WORLD
 from app.core.times import WorldTime
 from app.service import Service
 from app.settings import Settings
@@ -29,7 +29,7 @@ from app.wire.control.faults import FaultRule, rule_of
 from app.wire.control.prices import PriceChange
 from app.wire.control.quotas import QuotaChange
 from app.wire.control.refusals import problems_text
-from app.wire.control.vocabulary import STRICT, Instant, tenant
+from app.wire.control.vocabulary import STRICT, Account, Instant, Region, tenant
 
 
 class SeedClock(BaseModel):
@@ -41,8 +41,16 @@ class SeedClock(BaseModel):
     rate: float | None = Field(default=None, gt=0, le=MOST_RATE)
 
 
+class SeedCluster(BaseModel):
+    """A CreateCluster request, its members as they are; beside them, for whom and where."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+    account: Account | None = None
+    region: Region | None = None
+
+
 class Seed(BaseModel):
-    """What a world begins with. A cluster is a CreateCluster request, `account` and `region` beside its members."""
+    """What a world begins with."""
 
     model_config = STRICT
     clock: SeedClock = SeedClock()
@@ -50,7 +58,7 @@ class Seed(BaseModel):
     prices: list[PriceChange] = []
     quotas: list[QuotaChange] = []
     faults: list[FaultRule] = []
-    clusters: list[dict[str, Any]] = []
+    clusters: list[SeedCluster] = []
 
 
 def read(path: Path) -> Seed:
@@ -139,20 +147,19 @@ class _Inside:
     connection = transaction
 
 
-async def _create_cluster(service: Service, world: str, entry: dict[str, Any]) -> None:
+async def _create_cluster(service: Service, world: str, entry: SeedCluster) -> None:
     """As the wire does it, validation included."""
-    request = dict(entry)
-    scope = tenant(service, world, request.pop("account", None), request.pop("region", None))
+    scope = tenant(service, world, entry.account, entry.region)
     operation = _operation("CreateCluster")
     found = Problems()
-    value = operation.read(request, "", found)
+    value = operation.read(entry.model_extra or {}, "", found)
     if found.mistyped:
         raise Invalid(serialization_text(found.mistyped))
     if found.broken:
         raise Invalid(validation_text(found.broken))
     if found.ignored:
         raise Invalid(f"CreateCluster has no member {', '.join(found.ignored)}.")
-    await operation.handler(Context(service, Scope(world, scope.account, scope.region), new_request_id()), value)
+    await operation.handler(Context(service, scope, new_request_id()), value)
 
 
 def _operation(name: str) -> Operation:

@@ -43,9 +43,11 @@ Instant = Annotated[
     BeforeValidator(_instant),
     WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-01-31T12:00:00Z"]}),
 ]
+TEXT = r"^[^\x00]*$"
+"""What Postgres can hold: anything but NUL."""
 Region = Annotated[str, Field(pattern=REGION, max_length=40, examples=["us-west-2"])]
 Account = Annotated[str, Field(pattern="^[0-9]{12}$", examples=["111122223333"])]
-InstanceType = Annotated[str, Field(min_length=1, max_length=64, examples=["ml.p5.48xlarge"])]
+InstanceType = Annotated[str, Field(min_length=1, max_length=64, pattern=TEXT, examples=["ml.p5.48xlarge"])]
 
 
 class Problem(BaseModel):

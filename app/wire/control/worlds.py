@@ -17,24 +17,24 @@ from app.usecases.worlds import MOST_DIFFERENCES, Setting
 from app.wire.control import seeding
 from app.wire.control.clock import MOST_RATE, Clock, clock_of, read_clock
 from app.wire.control.seeding import Seed
-from app.wire.control.vocabulary import STRICT, Instant, ServiceOf, WorldOf
+from app.wire.control.vocabulary import STRICT, TEXT, Instant, ServiceOf, WorldOf
 
 router = APIRouter(tags=["worlds"])
-Name = Annotated[str, Path(max_length=200)]
+Name = Annotated[str, Path(max_length=200, pattern=TEXT)]
 
 
 class NewWorld(BaseModel):
     """A world to make. What is left out is as the service was started; a fork takes it from its source."""
 
     model_config = STRICT | {"json_schema_extra": {"examples": [{"name": "test-1", "seed": 7, "frozen": True}]}}
-    name: str = Field(max_length=200)
+    name: str = Field(max_length=200, pattern=TEXT)
     seed: int | None = Field(default=None, ge=0, lt=2**63)
     profile: Literal["instant", "fast", "realistic"] | None = None
     frozen: bool | None = None
     rate: float | None = Field(default=None, gt=0, le=MOST_RATE)
     start: Instant | None = None
     fork_of: str | None = Field(
-        default=None, max_length=200, description="The world to copy, as it is at this instant."
+        default=None, max_length=200, pattern=TEXT, description="The world to copy, as it is at this instant."
     )
 
 

@@ -2,29 +2,11 @@
 
 import httpx
 
-from app.store import processes
-from app.store.db import Database
 from tests.kit import Running, TestWorld, slurm, workers
 
 
 def get(service: Running, path: str) -> httpx.Response:
     return httpx.get(f"{service.base}/_windtunnel/{path}")
-
-
-async def test_ready_waits_for_a_pass_of_both_workers(service: Running, database: Database) -> None:
-    """CT-7: 503 until migrations, seed and both workers have made a pass."""
-    for kind in ("reconciler", "scheduler"):
-        await database.run(processes.leave, f"{kind}-of-test")
-    told = get(service, "ready")
-    assert (told.status_code, told.json()["ready"]) == (503, False)
-    assert told.json()["missing"] == ["no reconciler is alive", "no scheduler is alive"]
-    for kind, passes in (("reconciler", 1), ("scheduler", 0)):
-        await database.run(processes.beat, f"{kind}-of-test", kind, passes)
-    assert get(service, "ready").json()["missing"] == ["the scheduler has not made a pass yet"]
-    await database.run(processes.beat, "scheduler-of-test", "scheduler", 1)
-    assert get(service, "ready").json() == {"ready": True, "missing": []}
-    for kind in ("reconciler", "scheduler"):
-        await database.run(processes.leave, f"{kind}-of-test")
 
 
 def test_health_says_alive(service: Running) -> None:
