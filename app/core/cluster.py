@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from app.core import ids
 from app.core.instance import Instance, Node
@@ -87,6 +87,7 @@ class Group:
     operation: str | None = "creation"
     delete_requested_at: WorldTime | None = None
     deletion_begun_at: WorldTime | None = None
+    training_plan: str | None = None
     spec: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -105,7 +106,24 @@ class Group:
         return None if self.min_since is None else after(self.min_since, MIN_COUNT_TIMEOUT)
 
 
-def cluster_status(cluster: Cluster) -> str:
+class ClusterFacts(Protocol):
+    """What a cluster's status is computed from."""
+
+    @property
+    def continuous(self) -> bool: ...
+    @property
+    def operation(self) -> str | None: ...
+    @property
+    def in_service_at(self) -> WorldTime | None: ...
+    @property
+    def failed_at(self) -> WorldTime | None: ...
+    @property
+    def rolling_back_at(self) -> WorldTime | None: ...
+    @property
+    def delete_requested_at(self) -> WorldTime | None: ...
+
+
+def cluster_status(cluster: ClusterFacts) -> str:
     """The value of `ClusterStatus`, from facts alone (HP-5, HP-7, HP-9, HP-40)."""
     if cluster.delete_requested_at is not None:
         return "Deleting"

@@ -177,6 +177,7 @@ def build_group(
         zones=tuple(dict.fromkeys(zone for _, zone in zones)),
         own_network=bool(subnets),
         min_since=at if minimum else None,
+        training_plan=intent.request.get("TrainingPlanArn"),
         spec={"request": intent.request, "subnets": subnets, "security_groups": security},
     )
 

@@ -92,6 +92,7 @@ def _revise_group(cluster: Cluster, old: Group, intent: GroupIntent, at: WorldTi
         operation="update" if intent.count != old.target or minimum != old.minimum else old.operation,
         has_script=has_script(request),
         deep_check="OnStartDeepHealthChecks" in request,
+        training_plan=request.get("TrainingPlanArn"),
         spec={**old.spec, "request": request},
     )
 

@@ -43,16 +43,8 @@ DESCRIBE = {
 SAVE = f"""UPDATE cluster SET {CLUSTER.assignments(_CHANGING, 6)}, due_at = $5, failures = 0, error = NULL,
     not_before_wall = NULL WHERE {_KEY}"""
 SAVE_GROUP = f"UPDATE instance_group SET {GROUP.assignments(_GROUP_CHANGING, 6)} WHERE {_KEY} AND name = $5"
-INSERT = f"""INSERT INTO cluster (world, due_at, {CLUSTER.select})
-    VALUES ($1, $2, {dollars(3, len(CLUSTER.columns))}) ON CONFLICT DO NOTHING RETURNING true"""
 INSERT_GROUP = f"""INSERT INTO instance_group (world, account, region, cluster_id, {GROUP.select})
     VALUES ($1, $2, $3, $4, {dollars(5, len(GROUP.columns))})"""
-_TENANT = "world = $1 AND account = $2 AND region = $3"
-SURVEY = f"""SELECT (SELECT count(*) FROM cluster WHERE {_TENANT} AND name = $4),
-    EXISTS (SELECT 1 FROM cluster WHERE {_TENANT} AND name = $4 AND deleted_at IS NULL),
-    CASE WHEN $5::text IS NULL THEN false ELSE EXISTS (SELECT 1 FROM cluster WHERE {_TENANT} AND deleted_at IS NULL
-        AND spec->'Orchestrator'->'Eks'->>'ClusterArn' = $5) END,
-    EXISTS (SELECT 1 FROM quota WHERE {_TENANT})"""
 BURY = f"""UPDATE cluster SET deleted_at = $5, due_at = NULL, deletion_begun_at = coalesce(deletion_begun_at, $5)
     WHERE {_KEY}"""
 _OWNED = ("instance", "instance_group", "cluster_event", "outbox")
@@ -63,23 +55,6 @@ class Claimed(NamedTuple):
 
     cluster: Cluster
     due_at: WorldTime
-
-
-class Survey(NamedTuple):
-    """How many clusters have had a name; whether one has it now; whether one stands on the EKS cluster; and whether
-    the account has quotas at all."""
-
-    generation: int
-    taken: bool
-    eks_taken: bool
-    has_quotas: bool
-
-
-class Listed(NamedTuple):
-    """A cluster in a list, with what its summary shows of its groups."""
-
-    cluster: Cluster
-    plans: list[str]
 
 
 def reference(scope: Scope, name_or_arn: str) -> tuple[str, str]:
@@ -145,18 +120,6 @@ async def groups(tx: Tx, scope: Scope, cluster_id: str) -> dict[str, Group]:
     return {row["name"]: _group(row) for row in rows}
 
 
-async def survey(tx: Tx, scope: Scope, name: str, eks_arn: str | None) -> Survey:
-    """What CreateCluster has to know, as one statement sees it."""
-    row = await tx.fetchrow(SURVEY, scope.world, scope.account, scope.region, name, eks_arn)
-    assert row is not None
-    return Survey(*row)
-
-
-async def insert(tx: Tx, world: str, cluster: Cluster, due_at: WorldTime) -> bool:
-    """False when the name or the id is taken."""
-    return bool(await tx.fetchval(INSERT, world, due_at, *CLUSTER.values(cluster)))
-
-
 async def insert_groups(tx: Tx, scope: Scope, cluster_id: str, new: Iterable[Group]) -> None:
     await tx.executemany(INSERT_GROUP, [(*_key(scope, cluster_id), *GROUP.values(group)) for group in new])
 
@@ -205,53 +168,3 @@ async def failing(tx: Tx, world: str) -> list[asyncpg.Record]:
 async def hurry(tx: Tx, scope: Scope, cluster_id: str, at: WorldTime) -> None:
     """The cluster needs looking at by `at`, or earlier if it was due earlier."""
     await tx.execute(f"UPDATE cluster SET due_at = least(due_at, $5) WHERE {_KEY}", *_key(scope, cluster_id), at)
-
-
-async def page(
-    tx: Tx,
-    scope: Scope,
-    *,
-    by_name: bool,
-    descending: bool,
-    after: tuple[Any, str] | None,
-    limit: int,
-    created_after: WorldTime | None,
-    created_before: WorldTime | None,
-    name_contains: str | None,
-    plan_arn: str | None,
-) -> list[Listed]:
-    """Up to `limit` live clusters, sorted by creation time or name, from behind `after` = (sort value, cluster id)."""
-    column = "name" if by_name else "created_at"
-    order, beyond = ("DESC", "<") if descending else ("ASC", ">")
-    conditions = ["world = $1 AND account = $2 AND region = $3 AND deleted_at IS NULL"]
-    values: list[Any] = [scope.world, scope.account, scope.region]
-
-    def where(condition: str, *bound: Any) -> None:
-        places = [f"${len(values) + 1 + place}" for place in range(len(bound))]
-        conditions.append(condition.format(*places))
-        values.extend(bound)
-
-    if after is not None:
-        where(f"({column}, cluster_id) {beyond} ({{}}, {{}})", *after)
-    if created_after is not None:
-        where("created_at > {}", created_after)
-    if created_before is not None:
-        where("created_at < {}", created_before)
-    if name_contains:
-        where("strpos(name, {}) > 0", name_contains)
-    if plan_arn is not None:
-        where(
-            f"EXISTS (SELECT 1 FROM instance_group g WHERE {_SAME} AND g.spec->'request'->>'TrainingPlanArn' = {{}})",
-            plan_arn,
-        )
-    rows = await tx.fetch(
-        f"""SELECT {CLUSTER.select}, ARRAY(SELECT DISTINCT g.spec->'request'->>'TrainingPlanArn' FROM instance_group g
-            WHERE {_SAME} AND g.spec->'request' ? 'TrainingPlanArn' ORDER BY 1)
-        FROM cluster c WHERE {" AND ".join(conditions)}
-        ORDER BY {column} {order}, cluster_id {order} LIMIT {int(limit)}""",
-        *values,
-    )
-    return [Listed(Cluster(*facts), plans) for *facts, plans in rows]
-
-
-_SAME = "(g.world, g.account, g.region, g.cluster_id) = (c.world, c.account, c.region, c.cluster_id)"

@@ -9,6 +9,7 @@ from app.core.cluster_events import Event
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.store.db import Tx
+from app.store.pages import Question
 from app.store.rows import dollars
 
 _KEY = "world = $1 AND account = $2 AND region = $3 AND cluster_id = $4"
@@ -69,30 +70,18 @@ async def page(
     until: WorldTime | None,
 ) -> list[tuple[int, Event]]:
     """Up to `limit` (seq, event) by time, from behind `after` = (time, seq)."""
-    order, beyond = ("DESC", "<") if descending else ("ASC", ">")
-    conditions, values = [_KEY], [*_key(scope, cluster_id)]
-
-    def where(condition: str, *bound: Any) -> None:
-        places = [f"${len(values) + 1 + place}" for place in range(len(bound))]
-        conditions.append(condition.format(*places))
-        values.extend(bound)
-
-    if after is not None:
-        where(f"(at, seq) {beyond} ({{}}, {{}})", *after)
+    question = Question(*_key(scope, cluster_id))
+    order = question.beyond(("at", "seq"), after, descending)
+    question.between("at", since, until)
     if group is not None:
-        where("group_name = {}", group)
+        question.where("group_name = {}", group)
     if instance_id is not None:
-        where("instance_id = {}", instance_id)
+        question.where("instance_id = {}", instance_id)
     if kinds is not None:
-        where("kind = ANY({})", list(kinds))
-    if since is not None:
-        where("at > {}", since)
-    if until is not None:
-        where("at < {}", until)
+        question.where("kind = ANY({})", list(kinds))
     rows = await tx.fetch(
-        f"""SELECT {_FIELDS} FROM cluster_event WHERE {" AND ".join(conditions)}
-        ORDER BY at {order}, seq {order} LIMIT {int(limit)}""",
-        *values,
+        f"SELECT {_FIELDS} FROM cluster_event WHERE {_KEY}{question.text} ORDER BY {order} LIMIT {int(limit)}",
+        *question.values,
     )
     return [_event(row) for row in rows]
 

@@ -1,7 +1,6 @@
 """The nodes of clusters: due sets, bulk saves, pages."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import asyncpg
 
@@ -124,45 +123,3 @@ async def wake(tx: Tx, scope: Scope, cluster_id: str, at: WorldTime, logical_ids
         at,
         list(logical_ids),
     )
-
-
-async def page(
-    tx: Tx,
-    scope: Scope,
-    cluster_id: str,
-    *,
-    by_name: bool,
-    descending: bool,
-    after: Sequence[Any] | None,
-    limit: int,
-    groups: Sequence[str] | None,
-    created_after: WorldTime | None,
-    created_before: WorldTime | None,
-    unlaunched: bool,
-) -> list[Instance]:
-    """Up to `limit` nodes from behind `after`, by launch time or by (group, ordinal): one range of an index."""
-    sort = ("group_name", "ordinal") if by_name else ("listed_at", "logical_id")
-    order, beyond = ("DESC", "<") if descending else ("ASC", ">")
-    conditions, values = [_KEY], [*_key(scope, cluster_id)]
-
-    def where(condition: str, *bound: Any) -> None:
-        places = [f"${len(values) + 1 + place}" for place in range(len(bound))]
-        conditions.append(condition.format(*places))
-        values.extend(bound)
-
-    if after is not None:
-        where(f"({', '.join(sort)}) {beyond} ({{}}, {{}})", *after)
-    if groups is not None:
-        where("group_name = ANY({})", list(groups))
-    if created_after is not None:
-        where("listed_at > {}", created_after)
-    if created_before is not None:
-        where("listed_at < {}", created_before)
-    if not unlaunched:
-        where("instance_id IS NOT NULL")
-    ordering = ", ".join(f"{column} {order}" for column in sort)
-    rows = await tx.fetch(
-        f"SELECT {SHAPE.select} FROM instance WHERE {' AND '.join(conditions)} ORDER BY {ordering} LIMIT {int(limit)}",
-        *values,
-    )
-    return [_instance(row) for row in rows]

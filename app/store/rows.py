@@ -5,7 +5,7 @@ from dataclasses import fields
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Table
+from sqlalchemy import Column, Table
 from sqlalchemy.dialects.postgresql.asyncpg import dialect
 
 _RENAMED = {"group": "group_name"}
@@ -18,7 +18,7 @@ class Shape:
     def __init__(self, kind: type, table: Table) -> None:
         names = [field.name for field in fields(kind)]
         self.columns = [_RENAMED.get(name, name) for name in names]
-        self.types = {c: table.c[c].type.compile(_DIALECT) for c in self.columns}
+        self.types = {c: sql_type(table.c[c]) for c in self.columns}
         self.select = ", ".join(self.columns)
         self.values = attrgetter(*names)
 
@@ -29,6 +29,11 @@ class Shape:
     def getter(self, columns: Sequence[str]) -> Any:
         back = {column: name for name, column in _RENAMED.items()}
         return attrgetter(*(back.get(column, column) for column in columns))
+
+
+def sql_type(column: Column[Any]) -> str:
+    """The column's type as Postgres writes it."""
+    return column.type.compile(_DIALECT)
 
 
 def dollars(first: int, count: int) -> str:

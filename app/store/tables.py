@@ -120,7 +120,9 @@ instance_group = Table(
     Column("operation", Text),
     _time("delete_requested_at"),
     _time("deletion_begun_at"),
+    Column("training_plan", Text),
     Column("spec", JSONB, nullable=False),
+    Index("ix_instance_group_plan", *CLUSTER_KEY, "training_plan", postgresql_where=text("training_plan IS NOT NULL")),
     CheckConstraint("0 <= current AND current <= rows AND 0 <= slots AND slots <= rows", name="counts"),
     CheckConstraint("0 <= minimum AND minimum <= target", name="minimum"),
 )

@@ -1,10 +1,9 @@
 """Worlds and their clocks. A clock is `base`, plus the wall time since `base_wall` times `rate` unless frozen."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
-from typing import NamedTuple
-
-import asyncpg
+from typing import Any, NamedTuple
 
 from app.core.times import WorldTime, floor_ms
 from app.core.world import World
@@ -14,12 +13,12 @@ from app.store.db import Tx
 _LEASED = "coalesce(lease_until_wall > clock_timestamp(), false)"
 # While somebody advances the world, its clock stands where the advance has got to.
 _NOW = f"CASE WHEN frozen OR {_LEASED} THEN base ELSE base + (clock_timestamp() - base_wall) * rate END"
-_COLUMNS = f"name, seed, profile, started_at, rate, frozen, {_LEASED} AS leased, lease_epoch, {_NOW} AS now"
+COLUMNS = f"name, seed, profile, started_at, rate, frozen, {_LEASED} AS leased, lease_epoch, {_NOW} AS now"
 
-READ = f"SELECT {_COLUMNS} FROM world WHERE name = $1"
+READ = f"SELECT {COLUMNS} FROM world WHERE name = $1"
 SHARE = f"{READ} FOR SHARE"
 LOCK = f"{READ} FOR UPDATE"
-LIST = f"SELECT {_COLUMNS} FROM world ORDER BY name"
+LIST = f"SELECT {COLUMNS} FROM world ORDER BY name"
 # Worlds whose clock has reached something: only these are worth a claim.
 BUSY = f"""SELECT name FROM world WHERE NOT frozen AND NOT {_LEASED} AND (
     EXISTS (SELECT 1 FROM cluster c WHERE c.world = world.name AND c.due_at <= {_NOW}
@@ -46,7 +45,8 @@ class Agenda(NamedTuple):
         return min((at for at in self if at is not None), default=None)
 
 
-def _world(row: asyncpg.Record) -> World:
+def from_row(row: Iterable[Any]) -> World:
+    """A world of the values of `COLUMNS`."""
     world = World(*row)
     return replace(world, now=floor_ms(world.now))
 
@@ -54,23 +54,23 @@ def _world(row: asyncpg.Record) -> World:
 async def read(tx: Tx, name: str) -> World | None:
     """The world and its time, without a lock."""
     row = await tx.fetchrow(READ, name)
-    return _world(row) if row else None
+    return from_row(row) if row else None
 
 
 async def share(tx: Tx, name: str) -> World | None:
     """The same, and nobody may advance or drop the world until this transaction ends."""
     row = await tx.fetchrow(SHARE, name)
-    return _world(row) if row else None
+    return from_row(row) if row else None
 
 
 async def lock(tx: Tx, name: str) -> World | None:
     """The same, and every pass over the world waits until this transaction ends."""
     row = await tx.fetchrow(LOCK, name)
-    return _world(row) if row else None
+    return from_row(row) if row else None
 
 
 async def all_worlds(tx: Tx) -> list[World]:
-    return [_world(row) for row in await tx.fetch(LIST)]
+    return [from_row(row) for row in await tx.fetch(LIST)]
 
 
 async def busy(tx: Tx) -> list[str]:

@@ -28,8 +28,8 @@ from app.core.scope import Scope
 from app.core.times import WorldTime, after
 from app.core.updating import begin_update, check_may_delete, check_may_update, revise
 from app.core.world import World
-from app.store import clusters, events, tags, worlds
-from app.store.db import Tx
+from app.store import clusters, creation, events, pages, worlds
+from app.store.db import Database, Tx
 from app.usecases import limits
 from app.usecases.provisioning import Policy
 
@@ -48,8 +48,12 @@ class UpdateIntent:
 async def world_of(tx: Tx, scope: Scope) -> World:
     world = await worlds.read(tx, scope.world)
     if world is None:
-        raise NotFound(f"There is no world '{scope.world}'. Create it with `windtunnel world create {scope.world}`.")
+        raise no_world(scope)
     return world
+
+
+def no_world(scope: Scope) -> NotFound:
+    return NotFound(f"There is no world '{scope.world}'. Create it with `windtunnel world create {scope.world}`.")
 
 
 async def must_lock(tx: Tx, scope: Scope, name_or_arn: str) -> Cluster:
@@ -70,27 +74,39 @@ def unknown(name_or_arn: str) -> NotFound:
     return NotFound(f"Cluster '{name_or_arn}' not found. ListClusters shows the clusters of this account and region.")
 
 
-async def create(tx: Tx, scope: Scope, intent: ClusterIntent, policy: Policy) -> Cluster:
+async def create(db: Database, scope: Scope, intent: ClusterIntent) -> Cluster:
     """Write down what is wanted; the reconciler provides it. The cluster is due at once."""
     check_new(intent)
-    world = await world_of(tx, scope)
-    survey = await clusters.survey(tx, scope, intent.name, intent.eks_arn)
+    async with db.connection() as tx:
+        survey = await creation.survey(tx, scope, intent.name, intent.eks_arn)
+    if survey is None:
+        raise no_world(scope)
     if survey.taken:
         raise _taken(intent.name)
     if survey.eks_taken:  # one HyperPod cluster per EKS cluster, held until the old one is gone (seen in the field)
         raise Invalid(f"Specified cluster external resource id {intent.eks_arn} already in use")
-    cluster = _build(scope, intent, world, survey.generation)
-    groups = _build_groups(cluster, intent.groups, 0, world.now, intent.network)
+    cluster = _build(scope, intent, survey.world, survey.generation)
+    groups = _build_groups(cluster, intent.groups, 0, survey.world.now, intent.network)
     if survey.has_quotas:
-        await limits.check(tx, scope, None, groups)
-    told = [Event("cluster-started", world.now, params={"operation": "creation"}), *_announce_groups(groups, world.now)]
-    if not await clusters.insert(tx, scope.world, replace(cluster, event_seq=len(told)), world.now):
+        return await db.run(_create_within_quotas, scope, cluster, groups, intent)
+    async with db.connection() as tx:
+        return await _create(tx, scope, cluster, groups, intent)
+
+
+async def _create_within_quotas(
+    tx: Tx, scope: Scope, cluster: Cluster, groups: Sequence[Group], intent: ClusterIntent
+) -> Cluster:
+    await limits.check(tx, scope, None, groups)
+    return await _create(tx, scope, cluster, groups, intent)
+
+
+async def _create(tx: Tx, scope: Scope, cluster: Cluster, groups: Sequence[Group], intent: ClusterIntent) -> Cluster:
+    at = cluster.created_at
+    told = [Event("cluster-started", at, params={"operation": "creation"}), *_announce_groups(groups, at)]
+    told = told if cluster.continuous else []
+    cluster = replace(cluster, event_seq=len(told))
+    if not await creation.create(tx, scope.world, cluster, groups, told, intent.tags, at):
         raise _taken(intent.name)
-    await clusters.insert_groups(tx, scope, cluster.cluster_id, groups)
-    if cluster.continuous:
-        await events.append(tx, scope, cluster.cluster_id, told, 0, policy.events_per_cluster)
-    if intent.tags:
-        await tags.put(tx, scope, cluster.arn, intent.tags)
     return cluster
 
 
@@ -153,9 +169,9 @@ async def describe(tx: Tx, scope: Scope, name_or_arn: str) -> tuple[Cluster, lis
     return found
 
 
-async def page(tx: Tx, scope: Scope, **question: Any) -> list[clusters.Listed]:
+async def page(tx: Tx, scope: Scope, **question: Any) -> list[pages.ListedCluster]:
     """A page of ListClusters; an unknown world is no empty one."""
-    found = await clusters.page(tx, scope, **question)
+    found = await pages.clusters(tx, scope, **question)
     if not found:
         await world_of(tx, scope)
     return found

@@ -12,10 +12,11 @@ from app.core.instance import Instance, vendor_status
 from app.core.scope import Scope
 from app.core.times import after
 from app.core.updating import addition_problem, begin_update, check_may_update, removal_problem, shrink
-from app.store import clusters, idempotency, instances
+from app.store import clusters, idempotency, instances, pages
 from app.store.db import Tx
+from app.store.pages import NodePage
 from app.usecases import limits
-from app.usecases.clusters import must_get, must_lock, save_due, scaling, world_of
+from app.usecases.clusters import must_get, must_lock, save_due, scaling, unknown, world_of
 from app.usecases.provisioning import Policy, add_places, grown
 
 TOKEN_LIFE = timedelta(hours=8)
@@ -45,12 +46,12 @@ async def find(
     return cluster, groups[nodes[0].group], nodes[0]
 
 
-async def page(tx: Tx, scope: Scope, cluster_id: str, *, group_contains: str | None, **question: Any) -> list[Instance]:
-    """A page of ListClusterNodes; a part of group names picks the groups, whose nodes are then read by index."""
-    names = None
-    if group_contains is not None:
-        names = [name for name in await clusters.groups(tx, scope, cluster_id) if group_contains in name]
-    return await instances.page(tx, scope, cluster_id, groups=names, **question)
+async def page(tx: Tx, scope: Scope, name_or_arn: str, **question: Any) -> NodePage:
+    """A page of ListClusterNodes."""
+    found = await pages.nodes(tx, scope, name_or_arn, **question)
+    if found is None:
+        raise unknown(name_or_arn)
+    return found
 
 
 async def add(

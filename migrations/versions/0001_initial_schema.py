@@ -63,6 +63,9 @@ def upgrade() -> None:
         sa.Column("operation", sa.Text(), nullable=True),
         sa.Column("event_seq", sa.BigInteger(), nullable=False),
         sa.Column("spec", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
+        sa.Column(
+            "past_ordinals", postgresql.JSONB(astext_type=sa.Text()), server_default=sa.text("'{}'"), nullable=False
+        ),
         sa.Column("deleted_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("due_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("failures", sa.Integer(), server_default=sa.text("0"), nullable=False),
@@ -257,12 +260,20 @@ def upgrade() -> None:
         sa.Column("operation", sa.Text(), nullable=True),
         sa.Column("delete_requested_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("deletion_begun_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("training_plan", sa.Text(), nullable=True),
         sa.Column("spec", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
         sa.CheckConstraint(
             "0 <= current AND current <= rows AND 0 <= slots AND slots <= rows", name=op.f("ck_instance_group_counts")
         ),
         sa.CheckConstraint("0 <= minimum AND minimum <= target", name=op.f("ck_instance_group_minimum")),
         sa.PrimaryKeyConstraint("world", "account", "region", "cluster_id", "name", name=op.f("pk_instance_group")),
+    )
+    op.create_index(
+        "ix_instance_group_plan",
+        "instance_group",
+        ["world", "account", "region", "cluster_id", "training_plan"],
+        unique=False,
+        postgresql_where=sa.text("training_plan IS NOT NULL"),
     )
     op.create_table(
         "lease",
@@ -411,6 +422,9 @@ def downgrade() -> None:
     op.drop_index("uq_ledger_open", table_name="ledger", postgresql_where=sa.text("ended_at IS NULL"))
     op.drop_table("ledger")
     op.drop_table("lease")
+    op.drop_index(
+        "ix_instance_group_plan", table_name="instance_group", postgresql_where=sa.text("training_plan IS NOT NULL")
+    )
     op.drop_table("instance_group")
     op.drop_index("uq_instance_logical_id", table_name="instance")
     op.drop_index("ix_instance_waiting", table_name="instance", postgresql_where=sa.text("waiting_since IS NOT NULL"))

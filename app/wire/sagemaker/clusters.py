@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @sagemaker.operation
 async def create_cluster(ctx: Context, req: "CreateClusterRequestTypeDef") -> dict[str, Any]:
     intent = cluster_intent(req, ctx.service.settings.slurm_default_mode)
-    cluster = await ctx.service.db.run(clusters.create, ctx.scope, intent, ctx.service.policy)
+    cluster = await clusters.create(ctx.service.db, ctx.scope, intent)
     return {"ClusterArn": cluster.arn}
 
 
@@ -57,9 +57,9 @@ async def list_clusters(ctx: Context, req: dict[str, Any]) -> dict[str, Any]:
     shown = found[: pager.size]
     token = None
     if len(found) > pager.size:
-        last = shown[-1].cluster
+        last = shown[-1]
         token = pager.token((last.name if by_name else to_millis(last.created_at), last.cluster_id))
-    return {"ClusterSummaries": [cluster_summary(*one) for one in shown], "NextToken": token}
+    return {"ClusterSummaries": [cluster_summary(one, ctx.scope) for one in shown], "NextToken": token}
 
 
 @sagemaker.operation

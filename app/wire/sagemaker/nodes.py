@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from app.core.errors import Invalid
 from app.core.times import from_millis, to_millis
 from app.usecases import nodes
-from app.usecases.clusters import must_get, world_of
+from app.usecases.clusters import world_of
 from app.usecases.nodes import Addition
 from app.wire.aws.registry import Context
 from app.wire.sagemaker import sagemaker
@@ -24,16 +24,15 @@ if TYPE_CHECKING:
 async def list_cluster_nodes(ctx: Context, req: dict[str, Any]) -> dict[str, Any]:
     pager = Pager(ctx.scope, "ListClusterNodes", req)
     by_name = req.get("SortBy") == "NAME"
+    logical = req.get("IncludeNodeLogicalIds", False)
     after = pager.position
     if after is not None and not by_name:
         after = [from_millis(after[0]), after[1]]
     async with ctx.service.db.connection() as connection:
-        cluster = await must_get(connection, ctx.scope, req["ClusterName"])
-        seed = (await world_of(connection, ctx.scope)).seed
-        found = await nodes.page(
+        seed, found = await nodes.page(
             connection,
             ctx.scope,
-            cluster.cluster_id,
+            req["ClusterName"],
             by_name=by_name,
             descending=req.get("SortOrder") == "Descending",
             after=after,
@@ -41,14 +40,13 @@ async def list_cluster_nodes(ctx: Context, req: dict[str, Any]) -> dict[str, Any
             group_contains=req.get("InstanceGroupNameContains"),
             created_after=req.get("CreationTimeAfter"),
             created_before=req.get("CreationTimeBefore"),
-            unlaunched=req.get("IncludeNodeLogicalIds", False),
+            unlaunched=logical,
         )
     shown = found[: pager.size]
     token = None
     if len(found) > pager.size:
         last = shown[-1]
         token = pager.token((last.group, last.ordinal) if by_name else (to_millis(last.listed_at), last.logical_id))
-    logical = req.get("IncludeNodeLogicalIds", False)
     summaries = [node_summary(node, seed, ctx.scope.region, logical) for node in shown]
     return {"ClusterNodeSummaries": summaries, "NextToken": token}
 

@@ -9,6 +9,8 @@ from app.core import ids
 from app.core.cluster import Cluster, Group, cluster_status, group_status
 from app.core.cluster_events import CLUSTER, GROUP, KINDS, Event, description
 from app.core.instance import Instance, vendor_status
+from app.core.scope import Scope
+from app.usecases.listed import ListedCluster, ListedNode
 
 _ECHOED = (
     "LifeCycleConfig",
@@ -83,22 +85,22 @@ def _image(request: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def cluster_summary(cluster: Cluster, plans: list[str]) -> dict[str, Any]:
+def cluster_summary(cluster: ListedCluster, scope: Scope) -> dict[str, Any]:
     """A member of ListClusters' ClusterSummaries."""
     return {
-        "ClusterArn": cluster.arn,
+        "ClusterArn": ids.cluster_arn(scope.region, scope.account, cluster.cluster_id),
         "ClusterName": cluster.name,
         "CreationTime": cluster.created_at,
         "ClusterStatus": cluster_status(cluster),
-        "TrainingPlanArns": plans or None,
+        "TrainingPlanArns": cluster.plans or None,
     }
 
 
-def _status(node: Instance) -> dict[str, Any]:
+def _status(node: Instance | ListedNode) -> dict[str, Any]:
     return {"Status": vendor_status(node.status), "Message": node.message}
 
 
-def node_summary(node: Instance, seed: int, region: str, with_logical_id: bool) -> dict[str, Any]:
+def node_summary(node: ListedNode, seed: int, region: str, with_logical_id: bool) -> dict[str, Any]:
     """A member of ListClusterNodes' ClusterNodeSummaries. A node without an instance has an empty InstanceId."""
     return {
         "InstanceGroupName": node.group,
@@ -145,7 +147,7 @@ def node_details(cluster: Cluster, group: Group, node: Instance, seed: int) -> d
     return details
 
 
-def _hostname(node: Instance, seed: int, region: str) -> str | None:
+def _hostname(node: Instance | ListedNode, seed: int, region: str) -> str | None:
     if node.instance_id is None or node.zone is None:
         return None
     address = ids.private_ip(seed, node.instance_id).replace(".", "-")

@@ -1,0 +1,91 @@
+"""The two statements of CreateCluster: look once, write once. Each is a transaction of its own."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from app.core.cluster import Cluster, Group
+from app.core.cluster_events import Event
+from app.core.scope import Scope
+from app.core.times import WorldTime
+from app.core.world import World
+from app.store import tables, worlds
+from app.store.clusters import CLUSTER, GROUP
+from app.store.db import Tx
+from app.store.rows import dollars, sql_type
+
+_TENANT = "world = $1 AND account = $2 AND region = $3"
+SURVEY = f"""SELECT {worlds.COLUMNS},
+    (SELECT count(*) FROM cluster WHERE {_TENANT} AND cluster.name = $4),
+    EXISTS (SELECT 1 FROM cluster WHERE {_TENANT} AND cluster.name = $4 AND deleted_at IS NULL),
+    CASE WHEN $5::text IS NULL THEN false ELSE EXISTS (SELECT 1 FROM cluster WHERE {_TENANT} AND deleted_at IS NULL
+        AND spec->'Orchestrator'->'Eks'->>'ClusterArn' = $5) END,
+    EXISTS (SELECT 1 FROM quota WHERE {_TENANT})
+    FROM world WHERE name = $1"""
+
+
+def _recordset(table: str, columns: Sequence[str], place: int) -> str:
+    """An INSERT of the rows of a JSON array, under the key of the cluster that the same statement has inserted."""
+    types = ", ".join(f"{name} {sql_type(tables.metadata.tables[table].c[name])}" for name in columns)
+    return f"""INSERT INTO {table} (world, account, region, cluster_id, {", ".join(columns)})
+        SELECT made.world, made.account, made.region, made.cluster_id, {", ".join(f"u.{name}" for name in columns)}
+        FROM made, jsonb_to_recordset(${place}) AS u({types})"""
+
+
+_EVENT_COLUMNS = ("seq", "kind", "at", "group_name", "params")
+_LAST = 3 + len(CLUSTER.columns)
+CREATE = f"""WITH made AS (
+        INSERT INTO cluster (world, due_at, {CLUSTER.select})
+        SELECT name, $2, {dollars(3, len(CLUSTER.columns))} FROM world WHERE name = $1
+        ON CONFLICT DO NOTHING RETURNING world, account, region, cluster_id),
+    grouped AS ({_recordset("instance_group", GROUP.columns, _LAST)}),
+    told AS ({_recordset("cluster_event", _EVENT_COLUMNS, _LAST + 1)}),
+    tagged AS (INSERT INTO tag (world, account, region, arn, key, value, position)
+        SELECT made.world, made.account, made.region, ${_LAST + 2}, u.key, u.value, u.position
+        FROM made, jsonb_to_recordset(${_LAST + 3}) AS u(key text, value text, position integer))
+    SELECT true FROM made"""
+
+
+class Survey(NamedTuple):
+    """The world, and whether the account has quotas at all. `generation` counts the clusters that have had the name,
+    `taken` says that one has it now, `eks_taken` that one stands on the EKS cluster."""
+
+    world: World
+    generation: int
+    taken: bool
+    eks_taken: bool
+    has_quotas: bool
+
+
+async def survey(tx: Tx, scope: Scope, name: str, eks_arn: str | None) -> Survey | None:
+    """What CreateCluster has to know, as one statement sees it; None without the world."""
+    row = await tx.fetchrow(SURVEY, scope.world, scope.account, scope.region, name, eks_arn)
+    if row is None:
+        return None
+    *world, generation, taken, eks_taken, has_quotas = row
+    return Survey(worlds.from_row(world), generation, taken, eks_taken, has_quotas)
+
+
+async def create(
+    tx: Tx,
+    world: str,
+    cluster: Cluster,
+    groups: Sequence[Group],
+    events: Sequence[Event],
+    tags: Mapping[str, str],
+    due_at: WorldTime,
+) -> bool:
+    """Insert the cluster and all that comes with it; False when the name is taken or the world is gone."""
+    made = await tx.fetchval(
+        CREATE,
+        world,
+        due_at,
+        *CLUSTER.values(cluster),
+        [dict(zip(GROUP.columns, GROUP.values(group), strict=True)) for group in groups],
+        [
+            {"seq": place, "kind": event.kind, "at": event.at, "group_name": event.group, "params": event.params}
+            for place, event in enumerate(events, 1)
+        ],
+        cluster.arn,
+        [{"key": key, "value": value, "position": place} for place, (key, value) in enumerate(tags.items(), 1)],
+    )
+    return bool(made)
