@@ -26,11 +26,12 @@ NOT_RUN = {
 }
 """Commands that no test can run, with the reason; `test_what_is_not_run_exists` looks at them in another way."""
 
-WITH_COMMANDS = [document for document in DOCUMENTS if any(True for _ in steps(document))]
-
 
 def is_run(step: Step) -> bool:
     return step.file is not None or not any(re.match(pattern, step.command) for pattern in NOT_RUN)
+
+
+WITH_COMMANDS = [document for document in DOCUMENTS if any(map(is_run, steps(document)))]
 
 
 @pytest.fixture
