@@ -1,0 +1,76 @@
+"""What the documents state as facts is what the code does."""
+
+import dataclasses
+import re
+from pathlib import Path
+
+from app.core.faults import WORLD_EFFECTS
+from app.core.timings import PROFILES
+from app.host.banner import banner
+from app.settings import PREFIX, Settings, load
+from app.wire import emulated
+from tests.docs.reading import ROOT, matches
+
+README = (ROOT / "README.md").read_text()
+OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
+FIDELITY = (ROOT / "docs" / "fidelity.md").read_text()
+_STAGES = {
+    "The cluster's own set-up": "setup",
+    "Launch, until an instance boots": "launch",
+    "Boot, until the script starts": "boot",
+    "Lifecycle script": "script",
+    "Script that hangs, until it times out": "script_timeout",
+    "Deep health check on start": "deep_check",
+    "Termination": "shutdown",
+}
+
+
+def _rows(text: str) -> dict[str, list[str]]:
+    """The tables' rows by their first cell, without backquotes."""
+    rows = (line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| "))
+    return {cells[0].strip("`"): [cell.strip() for cell in cells[1:]] for cells in rows}
+
+
+def test_the_banner_is_the_real_one() -> None:
+    """CT-12."""
+    shown = re.search(r"```text\n(Windtunnel .*?)```", README, re.S)
+    assert shown
+    settings = Settings(data=Path("/home/you/.local/share/windtunnel"))
+    clock = {"now": "2026-01-01T00:00:00.000Z", "frozen": False, "rate": 1.0}
+    assert matches(shown[1], banner(settings, clock, ephemeral=False))
+
+
+def test_the_operations_are_the_emulated_ones() -> None:
+    rows = _rows(README.partition("## What is emulated")[2].partition("\n## ")[0])
+    told = {name for cells in rows.values() for name in re.findall(r"\b[A-Z][A-Za-z]+\b", " ".join(cells))}
+    assert told == {name for service in emulated.services() for name in service.operations}
+    count = len(next(s for s in emulated.services() if "CreateCluster" in s.operations).operations)
+    assert f"{count} SageMaker operations" in README
+
+
+def test_every_setting_is_in_the_table() -> None:
+    """Each setting that a user may set, none that does not exist, and its default (CT-13)."""
+    inner = {"supervised", "listen_fd"}  # a supervisor's word to its children
+    fields = {PREFIX + field.name.upper(): field for field in dataclasses.fields(Settings) if field.name not in inner}
+    rows = {name: cells for name, cells in _rows(OPERATIONS).items() if name.startswith(PREFIX)}
+    assert set(rows) == set(fields)
+    for name, (default, _) in rows.items():
+        if default in ("none", "now") or name.endswith(("_DATA", "_ENDPOINT")):
+            assert fields[name].default in (None, ())
+        else:
+            told = load({}, {name: default.strip("`")})
+            assert getattr(told, fields[name].name) == fields[name].default, name
+
+
+def test_stages_take_what_is_told() -> None:
+    """CT-16, HP-6."""
+    rows = _rows(FIDELITY)
+    for title, key in _STAGES.items():
+        assert rows[title] == [str(round(PROFILES[name].delays[key].total_seconds())) for name in PROFILES], title
+    retries = [", ".join(map(str, PROFILES[name].retries)) for name in PROFILES]
+    assert rows["Retries after a failure (the last one repeats)"] == retries
+
+
+def test_the_effects_of_faults_are_told() -> None:
+    """CT-3."""
+    assert {name for name in _rows(OPERATIONS) if name in WORLD_EFFECTS} == set(WORLD_EFFECTS)
