@@ -179,8 +179,12 @@ def test_interfaces_are_told_of_in_the_customer_s_network_only(own: bool) -> Non
     assert [kind for kind, _ in told] == NETWORKS[own]
 
 
-def test_a_cluster_that_is_being_deleted_launches_nothing() -> None:
-    leaving = cluster(delete_requested_at=T0)
-    batch = work(leaving, {"workers": group()}, [waiting(1, 0)], T0, T0, surroundings())
+ENDED = {"HP-9: failed": {"failed_at": T0}, "being deleted": {"delete_requested_at": T0}}
+
+
+@pytest.mark.parametrize("name", ENDED)
+def test_a_cluster_that_has_ended_launches_nothing(name: str) -> None:
+    """Its waiting nodes are not asked again, so that it is due no more."""
+    batch = work(cluster(**ENDED[name]), {"workers": group()}, [waiting(1, 0)], T0, T0, surroundings())
     assert [one.launch_after for one in batch.changed] == [None]
     assert batch.events == []
