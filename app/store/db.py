@@ -29,6 +29,8 @@ ATTEMPTS = 8
 BACKOFF_SECONDS = 0.02
 _RETRIED = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 _DIALECT = dialect()  # type: ignore[no-untyped-call]
+CONNECTION_LOST = (OSError, asyncpg.PostgresConnectionError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+"""What the driver raises on a connection that the server has closed: the last when it was closed behind our back."""
 
 
 class Statement:

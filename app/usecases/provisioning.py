@@ -22,7 +22,7 @@ from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.core.world import World
 from app.store import capacity, clusters, events, faults, instances, ledger, worlds
-from app.store.db import Tx
+from app.store.db import CONNECTION_LOST, Tx
 from app.usecases.prices import rates
 
 BATCH = 1000
@@ -53,7 +53,7 @@ async def pass_over(tx: Tx, world_name: str, policy: Policy, epoch: int | None =
     try:
         async with tx.transaction():
             return await _handle(tx, world, claimed.cluster, claimed.due_at, policy)
-    except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.InterfaceError, OSError):
+    except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, *CONNECTION_LOST):
         raise  # not the cluster's fault: the whole transaction is tried again
     except Exception as error:  # whatever is wrong with one cluster must not stop the others
         await _postpone(tx, world.name, claimed.cluster, error)

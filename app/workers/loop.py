@@ -10,7 +10,7 @@ import structlog
 
 from app import clock
 from app.settings import Settings
-from app.store.db import Database
+from app.store.db import CONNECTION_LOST, Database
 from app.store.embedded import EmbeddedPostgres
 from app.store.migrate import wait_for_schema
 from app.usecases.liveness import beat, leave
@@ -41,7 +41,7 @@ class Worker:
                 self.passes += 1
                 backoff = FIRST_BACKOFF
                 pause = 0.0 if busy else self.settings.poll_seconds
-            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            except (TimeoutError, asyncpg.PostgresError, *CONNECTION_LOST) as error:
                 log.warning("pass failed", kind=self.kind, error=str(error) or type(error).__name__)
                 pause, backoff = backoff, min(backoff * 2, LONGEST_BACKOFF)
             await clock.sleep(pause)
@@ -61,6 +61,6 @@ async def run_worker(kind: str, settings: Settings, begin: Callable[[Worker], Wo
     finally:
         pulse.cancel()
         await asyncio.gather(pulse, return_exceptions=True)
-        with contextlib.suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        with contextlib.suppress(asyncpg.PostgresError, *CONNECTION_LOST):
             await db.run(leave, worker.name)
         await db.close()

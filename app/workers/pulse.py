@@ -6,7 +6,7 @@ import asyncpg
 import structlog
 
 from app import clock
-from app.store.db import Database
+from app.store.db import CONNECTION_LOST, Database
 from app.usecases.liveness import beat
 
 BEAT_SECONDS = 0.5
@@ -20,6 +20,6 @@ async def keep_pulse(db: Database, name: str, kind: str, passes: Callable[[], in
             gap = await db.run(beat, name, kind, passes())
             if gap is not None:
                 log.info("time without a living process left out", seconds=gap.total_seconds())
-        except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        except (TimeoutError, asyncpg.PostgresError, *CONNECTION_LOST) as error:
             log.warning("no heartbeat", error=str(error) or type(error).__name__)
         await clock.sleep(BEAT_SECONDS)
