@@ -37,6 +37,7 @@ class Forked:
 
     def __init__(self, kind: str, settings: Settings) -> None:
         self.kind, self.settings = kind, settings
+        self._killed = False
         self.listener: socket.socket | None = None
         if kind == "api":
             self.listener = socket.socket()
@@ -48,6 +49,7 @@ class Forked:
     def start(self) -> "multiprocessing.context.ForkServerProcess":
         self._child = _CONTEXT.Process(target=_run, args=(self.kind, self.settings, self.listener), daemon=True)
         self._child.start()
+        self._killed = False
         return self._child
 
     @property
@@ -60,7 +62,7 @@ class Forked:
         os.kill(self.pid, signal.SIGKILL)
         self._child.join(10)
         assert self._child.exitcode == -signal.SIGKILL
-        self._child.close()
+        self._killed = True
 
     def pause(self) -> None:
         os.kill(self.pid, signal.SIGSTOP)
@@ -68,14 +70,18 @@ class Forked:
     def go_on(self) -> None:
         os.kill(self.pid, signal.SIGCONT)
 
+    @property
+    def alive(self) -> bool:
+        return self._child.is_alive()
+
     def stop(self) -> None:
-        os.kill(self.pid, signal.SIGCONT)
-        self._child.terminate()
-        self._child.join(10)
-        if self._child.is_alive():
-            self._child.kill()
+        if not self._killed and self._child.is_alive():
+            self.go_on()
+            self._child.terminate()
             self._child.join(10)
-        self._child.close()
+            if self._child.is_alive():
+                self._child.kill()
+                self._child.join(10)
         if self.listener is not None:
             self.listener.close()
 

@@ -14,6 +14,7 @@ from tests.workers.audit import audit
 from tests.workers.forked import Forked
 
 ROUNDS = 10
+SEEN = "SELECT seen_wall > clock_timestamp() - interval '1 second' FROM process WHERE name = '{}'"
 LEASE = "SELECT owner, epoch, passes, until_wall > clock_timestamp() AS held FROM lease WHERE name = 'scheduler'"
 
 
@@ -65,6 +66,8 @@ CREATE TRIGGER linger AFTER UPDATE ON cluster FOR EACH STATEMENT EXECUTE FUNCTIO
 """
 OPEN = """SELECT count(*) FROM pg_stat_activity WHERE application_name = 'windtunnel reconciler'
     AND state = 'idle in transaction' AND backend_xid IS NOT NULL"""
+AT_WORK = """SELECT count(*) FROM process
+    WHERE kind = 'reconciler' AND passes > 0 AND seen_wall > clock_timestamp() - interval '1 second'"""
 WORLDS = 10
 
 
@@ -78,6 +81,9 @@ async def test_reconcilers_stopped_inside_their_transactions(
     stopped = [Forked("reconciler", settings) for _ in range(5)]
     other: Forked | None = None
     try:
+        await until(database, AT_WORK, lambda row: row[0] >= len(stopped), 30)
+        for world in worlds:
+            await asyncio.to_thread(world.control, "POST", "clock", json={"frozen": False})
         caught = await pause_in_transactions(database, stopped)
         assert caught >= 2
         other = Forked("reconciler", settings)
@@ -104,7 +110,7 @@ async def test_reconcilers_stopped_inside_their_transactions(
 def begin(remote: Running) -> list[TestWorld]:
     worlds = []
     for _ in range(WORLDS):
-        world = remote.world(frozen=False, rate=20.0)
+        world = remote.world(rate=20.0)
         world.sagemaker.create_cluster(**eks(group("a", 20), group("b", 20)))
         worlds.append(world)
     return worlds
