@@ -76,6 +76,19 @@ def test_what_an_update_took_away_comes_back() -> None:
     assert (fleet.status, fleet.counts("a"), fleet.counts("b")) == ("InService", (2, 2, 0), (1, 1, 0))
 
 
+def test_a_failure_of_the_rollback_does_not_begin_it_anew() -> None:
+    """The message stays that of the update's own failure, and the rollback tries until it is done."""
+    sick = rule("launch-unhealthy", group="b", after=at(60), times=1)
+    short = rule("launch-capacity", "fault-2", group="a", after=at(61), times=1)
+    fleet = resting(group("a", 2), group("b", 1), faults=[sick, short])
+    fleet.update(("a", 1, None), ("b", 2, None)).run(at(63))
+    begun, message = fleet.cluster.rolling_back_at, fleet.cluster.failure_message
+    assert (begun, "EFA health checks" in (message or "")) == (at(63), True)
+    fleet.run(at(66))
+    assert (fleet.rules[1].hits, fleet.cluster.rolling_back_at, fleet.cluster.failure_message) == (1, begun, message)
+    assert (fleet.run(at(99)).status, fleet.counts("a")) == ("InService", (2, 2, 0))
+
+
 def test_an_old_failure_does_not_fail_a_later_update() -> None:
     fleet = resting(group("a", 1), pools=[pool(1)]).update(("a", 2, None)).run(at(99))
     fleet.provide(pool(5)).update(("a", 2, None)).run(at(150))

@@ -15,6 +15,7 @@ from app.core.timings import MIN_COUNT_TIMEOUT
 from tests.core.builders import (
     CPU,
     FAST,
+    GPU,
     REALISTIC,
     SEED,
     T0,
@@ -71,6 +72,13 @@ def test_one_login_of_several_is_enough() -> None:
     """HP-5: the others wait for machines meanwhile."""
     fleet = Fleet(slurm(), controller(), login(3), pools=[pool(2, instance_type=CPU)]).run(at(10))
     assert (fleet.status, fleet.counts("login")) == ("InService", (1, 3, 1))
+
+
+def test_one_of_several_login_groups_is_enough() -> None:
+    """HP-5."""
+    second = group("second", node_type="Login", instance_types=(GPU,), minimum=0)
+    fleet = Fleet(slurm(), controller(), login(), second, pools=[pool(0)]).run(at(10))
+    assert (fleet.status, fleet.counts("second")) == ("InService", (0, 1, 0))
 
 
 def test_eks_is_in_service_when_its_own_set_up_is_done() -> None:
