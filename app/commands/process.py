@@ -16,14 +16,12 @@ DATABASE_SECONDS = 60.0  # how long a process waits for a database that someone 
 def run_api(settings: Settings) -> None:
     """Answer HTTP until told to end. Raises PortInUse, DatabaseError."""
     from app.host.listener import listen
-    from app.host.logs import adopt_structlog
     from app.host.serve import prepare, serve
 
     listener = listen(settings)
     prepare(settings, "api")
     from app.main import create_app
 
-    adopt_structlog()
     application = create_app(settings)
     asyncio.run(_until_migrated(settings))
     serve(application, settings, listener)
@@ -31,26 +29,22 @@ def run_api(settings: Settings) -> None:
 
 def run_reconciler(settings: Settings) -> None:
     """Reconcile until told to end. Raises DatabaseError."""
-    from app.host.logs import adopt_structlog
     from app.host.serve import prepare, run_worker
 
     prepare(settings, "reconciler")
     from app.workers.reconciler import run
 
-    adopt_structlog()
     asyncio.run(_until_migrated(settings))
     run_worker(run, settings)
 
 
 def run_scheduler(settings: Settings) -> None:
     """Schedule until told to end. Raises DatabaseError."""
-    from app.host.logs import adopt_structlog
     from app.host.serve import prepare, run_worker
 
     prepare(settings, "scheduler")
     from app.workers.scheduler import run
 
-    adopt_structlog()
     asyncio.run(_until_migrated(settings))
     run_worker(run, settings)
 

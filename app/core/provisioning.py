@@ -133,7 +133,8 @@ def _continuous(made: Decision, batch: Batch) -> None:
 def _slurm_readiness(made: Decision, batch: Batch) -> None:
     """HP-4, HP-5, HP-8, HP-9."""
     cluster = made.cluster
-    up = {kind: [g.current for g in made.groups.values() if g.node_type == kind] for kind in (CONTROLLER, LOGIN)}
+    wanted = [group for group in made.groups.values() if group.target > 0]
+    up = {kind: [g.current for g in wanted if g.node_type == kind] for kind in (CONTROLLER, LOGIN)}
     if cluster.controller_ready_at is None and any(up[CONTROLLER]):
         made.become(controller_ready_at=made.at)
         made.tell("munge-key")

@@ -3,14 +3,12 @@
 import json
 import logging
 import sys
-from collections.abc import Mapping, MutableMapping
 from datetime import UTC, datetime
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from app.settings import Settings
 
-FACTS = "facts"  # structlog's pairs; as attributes of the record, `name` and others would clash
+FACTS = "facts"  # a record's own pairs; as attributes of it, `name` and others would clash
 RESERVED = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 
 
@@ -57,29 +55,6 @@ def configure(settings: Settings, process: str) -> None:
     root.setLevel(settings.log_level.upper())
     for chatty in ("uvicorn", "uvicorn.error", "httpx", "asyncio", "alembic"):
         logging.getLogger(chatty).setLevel(max(logging.WARNING, root.level))
-
-
-def adopt_structlog() -> None:
-    """Send what is logged through structlog the same way; does nothing if nobody has imported it (0.2 s)."""
-    if "structlog" not in sys.modules:
-        return
-    import structlog
-
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.stdlib.filter_by_level,
-            _to_record,
-        ],
-        wrapper_class=structlog.stdlib.BoundLogger,
-        logger_factory=structlog.stdlib.LoggerFactory(),
-        cache_logger_on_first_use=True,
-    )
-
-
-def _to_record(_: Any, __: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
-    known = {name: event.pop(name) for name in ("exc_info", "stack_info") if name in event}
-    return {"msg": event.pop("event"), "extra": {FACTS: dict(event)}, **known}
 
 
 def secrets_of(settings: Settings) -> tuple[str, ...]:

@@ -9,12 +9,11 @@ import asyncpg
 from app.core.cluster import Cluster, Group
 from app.core.scope import Scope
 from app.core.times import WorldTime
-from app.store import tables
 from app.store.db import Tx
 from app.store.rows import Shape, dollars
 
-CLUSTER = Shape(Cluster, tables.cluster)
-GROUP = Shape(Group, tables.instance_group)
+CLUSTER = Shape(Cluster)
+GROUP = Shape(Group)
 
 _KEY = "world = $1 AND account = $2 AND region = $3 AND cluster_id = $4"
 _FIXED = {"account", "region", "cluster_id", "name", "created_at", "opens_at"}

@@ -2,12 +2,9 @@
 
 from collections.abc import AsyncIterator
 from datetime import datetime
-from typing import Any
-
-from sqlalchemy import Table
+from typing import Any, NamedTuple
 
 from app.core.times import WorldTime, to_iso
-from app.store import tables
 from app.store.db import Tx
 
 FORMAT = 1
@@ -17,29 +14,58 @@ def _plain(value: Any) -> Any:
     return to_iso(WorldTime(value)) if isinstance(value, datetime) else value
 
 
-def _wall_free(table: Table) -> list[str]:
+class Owned(NamedTuple):
+    """A table of what a world owns: its columns but `world`, and its key."""
+
+    name: str
+    columns: list[str]
+    key: list[str]
+
+
+async def owned(tx: Tx) -> list[Owned]:
+    """Every table that has a world, by name, as the database itself tells."""
+    rows = await tx.fetch(
+        """SELECT c.relname, array_agg(a.attname ORDER BY a.attnum), k.key FROM pg_class c
+        JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attname <> 'world'
+        JOIN LATERAL (SELECT array_agg(b.attname ORDER BY p.place) AS key FROM pg_index i
+            CROSS JOIN LATERAL unnest(i.indkey::int[]) WITH ORDINALITY AS p(attnum, place)
+            JOIN pg_attribute b ON b.attrelid = c.oid AND b.attnum = p.attnum AND b.attname <> 'world'
+            WHERE i.indrelid = c.oid AND i.indisprimary) k ON true
+        WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace AND EXISTS (
+            SELECT 1 FROM pg_attribute w WHERE w.attrelid = c.oid AND w.attname = 'world' AND NOT w.attisdropped)
+        GROUP BY c.relname, k.key ORDER BY c.relname"""
+    )
+    return [Owned(*row) for row in rows]
+
+
+def _wall_free(table: Owned) -> list[str]:
     """What a world consists of: wall time and the trouble of our own workers are no part of it."""
-    skipped = {"world", "failures", "error"} if table is tables.cluster else {"world"}
-    return [str(column.name) for column in table.c if column.name not in skipped and not column.name.endswith("_wall")]
+    skipped = ("failures", "error") if table.name == "cluster" else ()
+    return [column for column in table.columns if column not in skipped and not column.endswith("_wall")]
 
 
 async def export_rows(tx: Tx, world: str) -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
     """Each table's rows, sorted by key, without wall time: equal worlds give equal bytes."""
-    for table in sorted(tables.WORLD_TABLES, key=lambda t: t.name):
+    for table in await owned(tx):
         columns = _wall_free(table)
-        keys = [column.name for column in table.primary_key.columns if column.name != "world"]
         rows = await tx.fetch(
-            f"SELECT {', '.join(columns)} FROM {table.name} WHERE world = $1 ORDER BY {', '.join(keys)}", world
+            f"SELECT {', '.join(columns)} FROM {table.name} WHERE world = $1 ORDER BY {', '.join(table.key)}", world
         )
         yield table.name, [{column: _plain(row[column]) for column in columns} for row in rows]
 
 
 async def copy_rows(tx: Tx, source: str, target: str) -> None:
     """Give `target` a copy of all that `source` owns."""
-    for table in tables.WORLD_TABLES:
-        columns = ", ".join(column.name for column in table.c if column.name != "world")
+    for table in await owned(tx):
+        columns = ", ".join(table.columns)
         await tx.execute(
             f"INSERT INTO {table.name} (world, {columns}) SELECT $2, {columns} FROM {table.name} WHERE world = $1",
             source,
             target,
         )
+
+
+async def remove_rows(tx: Tx, world: str) -> None:
+    """Delete all that the world owns."""
+    for table in await owned(tx):
+        await tx.execute(f"DELETE FROM {table.name} WHERE world = $1", world)

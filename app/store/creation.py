@@ -8,10 +8,10 @@ from app.core.cluster_events import Event
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.core.world import World
-from app.store import tables, worlds
+from app.store import worlds
 from app.store.clusters import CLUSTER, GROUP
 from app.store.db import Tx
-from app.store.rows import dollars, sql_type
+from app.store.rows import dollars
 
 _TENANT = "world = $1 AND account = $2 AND region = $3"
 SURVEY = f"""SELECT {worlds.COLUMNS},
@@ -23,22 +23,21 @@ SURVEY = f"""SELECT {worlds.COLUMNS},
     FROM world WHERE name = $1"""
 
 
-def _recordset(table: str, columns: Sequence[str], place: int) -> str:
+def _recordset(table: str, types: Mapping[str, str], place: int) -> str:
     """An INSERT of the rows of a JSON array, under the key of the cluster that the same statement has inserted."""
-    types = ", ".join(f"{name} {sql_type(tables.metadata.tables[table].c[name])}" for name in columns)
-    return f"""INSERT INTO {table} (world, account, region, cluster_id, {", ".join(columns)})
-        SELECT made.world, made.account, made.region, made.cluster_id, {", ".join(f"u.{name}" for name in columns)}
-        FROM made, jsonb_to_recordset(${place}) AS u({types})"""
+    return f"""INSERT INTO {table} (world, account, region, cluster_id, {", ".join(types)})
+        SELECT made.world, made.account, made.region, made.cluster_id, {", ".join(f"u.{name}" for name in types)}
+        FROM made, jsonb_to_recordset(${place}) AS u({", ".join(f"{name} {kind}" for name, kind in types.items())})"""
 
 
-_EVENT_COLUMNS = ("seq", "kind", "at", "group_name", "params")
+_EVENT = {"seq": "bigint", "kind": "text", "at": "timestamptz", "group_name": "text", "params": "jsonb"}
 _LAST = 3 + len(CLUSTER.columns)
 CREATE = f"""WITH made AS (
         INSERT INTO cluster (world, due_at, {CLUSTER.select})
         SELECT name, $2, {dollars(3, len(CLUSTER.columns))} FROM world WHERE name = $1
         ON CONFLICT DO NOTHING RETURNING world, account, region, cluster_id),
-    grouped AS ({_recordset("instance_group", GROUP.columns, _LAST)}),
-    told AS ({_recordset("cluster_event", _EVENT_COLUMNS, _LAST + 1)}),
+    grouped AS ({_recordset("instance_group", GROUP.types, _LAST)}),
+    told AS ({_recordset("cluster_event", _EVENT, _LAST + 1)}),
     tagged AS (INSERT INTO tag (world, account, region, arn, key, value, position)
         SELECT made.world, made.account, made.region, ${_LAST + 2}, u.key, u.value, u.position
         FROM made, jsonb_to_recordset(${_LAST + 3}) AS u(key text, value text, position integer))

@@ -1,18 +1,16 @@
-"""Connections and transactions. Statements are SQLAlchemy Core, compiled once, or whole SQL; asyncpg carries both.
+"""Connections and transactions. Statements are whole SQL and asyncpg carries them (docs/decisions/0003).
 
-SQLAlchemy's own execution costs several times what the driver does (docs/decisions/0003), and every statement here is
-known before it runs, so it is compiled when its module is imported.
+SQLAlchemy describes the tables (`app.store.tables`), which Alembic makes; executing through it would cost several
+times what the driver does, and importing it a third of a second in each process.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
 
 import asyncpg
 import orjson
 from asyncpg.pool import PoolConnectionProxy
-from sqlalchemy import ClauseElement
-from sqlalchemy.dialects.postgresql.asyncpg import dialect
 
 from app import clock
 from app.core.chance import below
@@ -28,40 +26,8 @@ else:
 ATTEMPTS = 8
 BACKOFF_SECONDS = 0.02
 _RETRIED = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
-_DIALECT = dialect()  # type: ignore[no-untyped-call]
 CONNECTION_LOST = (OSError, asyncpg.PostgresConnectionError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 """What the driver raises on a connection that the server has closed: the last when it was closed behind our back."""
-
-
-class Statement:
-    """A SQLAlchemy Core statement, compiled once for the driver."""
-
-    __slots__ = ("_constants", "_names", "sql")
-
-    def __init__(self, clause: ClauseElement) -> None:
-        compiled = clause.compile(dialect=_DIALECT)
-        self.sql = str(compiled)
-        self._names: list[str] = list(compiled.positiontup or ())  # type: ignore[attr-defined]
-        self._constants: Mapping[str, Any] = compiled.params
-
-    def arguments(self, values: Mapping[str, Any]) -> list[Any]:
-        return [values[name] if name in values else self._constants[name] for name in self._names]
-
-    async def rows(self, tx: Tx, /, **values: Any) -> list[asyncpg.Record]:
-        return await tx.fetch(self.sql, *self.arguments(values))
-
-    async def row(self, tx: Tx, /, **values: Any) -> asyncpg.Record | None:
-        return await tx.fetchrow(self.sql, *self.arguments(values))
-
-    async def value(self, tx: Tx, /, **values: Any) -> Any:
-        return await tx.fetchval(self.sql, *self.arguments(values))
-
-    async def run(self, tx: Tx, /, **values: Any) -> int:
-        """Execute; the number of rows that it touched."""
-        return int((await tx.execute(self.sql, *self.arguments(values))).rpartition(" ")[2])
-
-    async def run_many(self, tx: Tx, values: Iterable[Mapping[str, Any]]) -> None:
-        await tx.executemany(self.sql, [self.arguments(row) for row in values])
 
 
 class Database:

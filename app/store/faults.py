@@ -5,11 +5,10 @@ from collections.abc import Iterable
 import asyncpg
 
 from app.core.faults import Hit, Rule
-from app.store import tables
 from app.store.db import Tx
 from app.store.rows import Shape, dollars
 
-SHAPE = Shape(Rule, tables.fault_rule)
+SHAPE = Shape(Rule)
 
 
 async def lock_rules(tx: Tx, world: str) -> list[Rule]:

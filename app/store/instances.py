@@ -8,11 +8,10 @@ from app.core.cluster import Candidate
 from app.core.instance import Instance, Node
 from app.core.scope import Scope
 from app.core.times import WorldTime
-from app.store import tables
 from app.store.db import Tx
 from app.store.rows import Shape
 
-SHAPE = Shape(Instance, tables.instance)
+SHAPE = Shape(Instance)
 _KEY = "world = $1 AND account = $2 AND region = $3 AND cluster_id = $4"
 _STATUS = SHAPE.columns.index("status")
 _FIXED = ("group_name", "ordinal", "logical_id", "created_at", "wish")

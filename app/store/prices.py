@@ -1,32 +1,24 @@
 """Prices that the user has set for a world; everything else comes from the catalogue."""
 
-from sqlalchemy import bindparam, select
-from sqlalchemy.dialects.postgresql import insert
-
-from app.store import tables
-from app.store.db import Statement, Tx
-
-_table = tables.price_override
-_read = Statement(
-    select(_table.c.region, _table.c.instance_type, _table.c.micro_usd_per_hour)
-    .where(_table.c.world == bindparam("world"))
-    .order_by(_table.c.region, _table.c.instance_type)
-)
-_insert = insert(_table).values(
-    {name: bindparam(name) for name in ("world", "region", "instance_type", "micro_usd_per_hour")}
-)
-_put = Statement(
-    _insert.on_conflict_do_update(
-        constraint=_table.primary_key, set_={"micro_usd_per_hour": _insert.excluded.micro_usd_per_hour}
-    )
-)
+from app.store.db import Tx
 
 
 async def overrides(tx: Tx, world: str) -> dict[tuple[str, str], int]:
     """Micro-dollars per hour by (instance type, region); region `*` stands for every region."""
-    rows = await _read.rows(tx, world=world)
+    rows = await tx.fetch(
+        """SELECT region, instance_type, micro_usd_per_hour FROM price_override WHERE world = $1
+        ORDER BY region, instance_type""",
+        world,
+    )
     return {(instance_type, region): price for region, instance_type, price in rows}
 
 
 async def put(tx: Tx, world: str, instance_type: str, region: str, micro_usd_per_hour: int) -> None:
-    await _put.run(tx, world=world, instance_type=instance_type, region=region, micro_usd_per_hour=micro_usd_per_hour)
+    await tx.execute(
+        """INSERT INTO price_override (world, region, instance_type, micro_usd_per_hour) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (world, region, instance_type) DO UPDATE SET micro_usd_per_hour = $4""",
+        world,
+        region,
+        instance_type,
+        micro_usd_per_hour,
+    )

@@ -5,14 +5,16 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, NamedTuple
 
+from app import clock
 from app.core.times import WorldTime, floor_ms
 from app.core.world import World
-from app.store import tables
+from app.store import copies
 from app.store.db import Tx
 
 _LEASED = "coalesce(lease_until_wall > clock_timestamp(), false)"
 # While somebody advances the world, its clock stands where the advance has got to.
-_NOW = f"CASE WHEN frozen OR {_LEASED} THEN base ELSE base + (clock_timestamp() - base_wall) * rate END"
+_NOW = f"""CASE WHEN frozen OR {_LEASED} THEN base
+    ELSE least(base + (clock_timestamp() - base_wall) * rate, '{clock.LATEST:%Y-%m-%d}Z') END"""
 COLUMNS = f"name, seed, profile, started_at, rate, frozen, {_LEASED} AS leased, lease_epoch, {_NOW} AS now"
 
 READ = f"SELECT {COLUMNS} FROM world WHERE name = $1"
@@ -162,6 +164,5 @@ async def shift(tx: Tx, gap: timedelta) -> None:
 
 async def remove(tx: Tx, name: str) -> None:
     """Delete all that the world owns, and the world."""
-    for table in reversed(tables.WORLD_TABLES):
-        await tx.execute(f"DELETE FROM {table.name} WHERE world = $1", name)
+    await copies.remove_rows(tx, name)
     await tx.execute("DELETE FROM world WHERE name = $1", name)

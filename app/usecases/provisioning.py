@@ -4,12 +4,12 @@ A pass handles the cluster's earliest due instant: at most a thousand nodes, set
 instant, the decisions of the cluster and its groups.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import asyncpg
-import structlog
 
 from app.core.capacity import Stock
 from app.core.cluster import Cluster, Group, cluster_status, new_node, victims
@@ -27,7 +27,7 @@ from app.usecases.prices import rates
 
 BATCH = 1000
 """The most nodes that one transaction moves, so that no lock is held for long."""
-log = structlog.get_logger()
+log = logging.getLogger(__name__)
 STATE_CHANGE = "SageMaker HyperPod Cluster State Change"
 
 
@@ -61,7 +61,8 @@ async def pass_over(tx: Tx, world_name: str, policy: Policy, epoch: int | None =
 
 
 async def _postpone(tx: Tx, world_name: str, cluster: Cluster, error: Exception) -> None:
-    log.error("pass over a cluster failed", world=world_name, cluster=cluster.cluster_id, exc_info=error)
+    facts = {"world": world_name, "cluster": cluster.cluster_id}
+    log.error("pass over a cluster failed", exc_info=error, extra={"facts": facts})
     scope = Scope(world_name, cluster.account, cluster.region)
     await clusters.postpone(tx, scope, cluster.cluster_id, f"{type(error).__name__}: {error}"[:500])
 
@@ -79,9 +80,9 @@ async def _handle(tx: Tx, world: World, cluster: Cluster, at: WorldTime, policy:
     around = await _surroundings(tx, world, cluster.region, groups, nodes)
     batch = work(cluster, groups, nodes, at, world.now, around)
     made = Decision(cluster, _count(groups, batch), at, events=batch.events)
-    more = len(nodes) == BATCH  # others may be due at this instant, so the decisions wait
+    more = len(nodes) == BATCH  # others may be due at this instant, so the decisions wait, but for one on a failure
     new: list[Instance] = []
-    if not more:
+    if not more or batch.controller_failure or (batch.failure and not cluster.continuous):
         decide(made, batch)
         new = _launch_planned(made, batch, world, around)
     await _save_batch(tx, scope, world, batch, new)
@@ -93,7 +94,8 @@ async def _surroundings(
     tx: Tx, world: World, region: str, groups: Mapping[str, Group], nodes: Sequence[Instance]
 ) -> Surroundings:
     """Locks, in this order everywhere: the cluster (already held), the fault rules, the pools."""
-    touched = {node.group for node in nodes} | {name for name, group in groups.items() if group.slots < group.target}
+    growing = {name for name, group in groups.items() if group.slots < max(group.target, group.stable_target)}
+    touched = {node.group for node in nodes} | growing
     types = {node.instance_type for node in nodes}
     types.update(kind for name in touched for kind in groups[name].instance_types)
     rules = await faults.lock_rules(tx, world.name) if types else []

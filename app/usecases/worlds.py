@@ -9,17 +9,13 @@ from app.core.errors import Conflict, InUse, Invalid, NotFound
 from app.core.scope import DEFAULT_WORLD
 from app.core.times import WorldTime, to_iso
 from app.core.world import World
-from app.store import copies, sessions, tables, worlds
+from app.store import copies, sessions, worlds
 from app.store.db import Tx
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 LONG_SECONDS = 120
 """How long one statement over a whole world may run."""
 MOST_DIFFERENCES = 1000
-_KEYS = {
-    str(table.name): [column.name for column in table.primary_key.columns if column.name != "world"]
-    for table in tables.WORLD_TABLES
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +123,12 @@ def facts_of(world: World) -> dict[str, Any]:
 async def compare(tx: Tx, one: str, other: str) -> list[dict[str, Any]]:
     """Where the two differ: table, key, and either whose row it is or the columns with both values."""
     mine, theirs = await export(tx, one), await export(tx, other)
+    keys = {table.name: table.key for table in await copies.owned(tx)}
     found = _compared("world", {}, mine["world"], theirs["world"])
     for table, rows in mine["tables"].items():
-        left, right = (_by_key(table, side) for side in (rows, theirs["tables"][table]))
+        left, right = (_by_key(keys[table], side) for side in (rows, theirs["tables"][table]))
         for key in sorted(left.keys() | right.keys(), key=repr):
-            named = dict(zip(_KEYS[table], key, strict=True))
+            named = dict(zip(keys[table], key, strict=True))
             if key not in left or key not in right:
                 found.append({"table": table, "key": named, "only_in": one if key in left else other})
             else:
@@ -139,8 +136,8 @@ async def compare(tx: Tx, one: str, other: str) -> list[dict[str, Any]]:
     return found
 
 
-def _by_key(table: str, rows: list[dict[str, Any]]) -> dict[tuple[Any, ...], dict[str, Any]]:
-    return {tuple(row[name] for name in _KEYS[table]): row for row in rows}
+def _by_key(key: list[str], rows: list[dict[str, Any]]) -> dict[tuple[Any, ...], dict[str, Any]]:
+    return {tuple(row[name] for name in key): row for row in rows}
 
 
 def _compared(table: str, key: dict[str, Any], left: dict[str, Any], right: dict[str, Any]) -> list[dict[str, Any]]:

@@ -4,10 +4,9 @@ AWS requests go straight to their endpoint; the routing of FastAPI would cost mo
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
-
-import structlog
 
 from app import clock
 from app.core.scope import DEFAULT_WORLD, Scope
@@ -25,7 +24,7 @@ UNHURRIED = tuple(f"/_windtunnel/{noun}" for noun in ("clock/advance", "worlds",
 SURFACE = "windtunnel.surface"
 _TARGET, _REQUEST_ID = b"x-amz-target", b"x-request-id"
 
-log = structlog.get_logger("windtunnel.front")
+log = logging.getLogger("windtunnel.front")
 FindWorld = Callable[[str], Awaitable[bool]]
 
 
@@ -147,10 +146,11 @@ def _deadline_s(scope: AsgiScope) -> float | None:
 
 def _report(error: Exception, request_id: str, path: str) -> None:
     """A database that is away is known by its name; of all else the whole trace is wanted."""
+    facts = {"request_id": request_id, "path": path}
     if is_database_away(error):
-        log.warning("the database is away", request_id=request_id, path=path, error=type(error).__name__)
+        log.warning("the database is away", extra={"facts": {**facts, "error": type(error).__name__}})
     else:
-        log.error("request failed", request_id=request_id, path=path, exc_info=error)
+        log.error("request failed", exc_info=error, extra={"facts": facts})
 
 
 def _failure(error: Exception, request_id: str) -> Refusal:

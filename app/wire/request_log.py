@@ -1,10 +1,10 @@
 """The last requests of this process, for people, and their counts, for Prometheus (CT-7). Holds no body, no key."""
 
+import logging
 from collections import deque
 from dataclasses import dataclass
 from functools import cache
 
-import structlog
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from app.core.scope import Scope
@@ -32,8 +32,7 @@ class RequestLog:
     """A ring of the newest records, and counters. Called once for each request, on the event loop."""
 
     def __init__(self, registry: CollectorRegistry, size: int = SIZE) -> None:
-        # Bound once: a debug line that is filtered out then costs next to nothing.
-        self._log = structlog.get_logger("windtunnel.request").bind()
+        self._log = logging.getLogger("windtunnel.request")
         self._ring: deque[RequestRecord] = deque(maxlen=size)
         names = ("api", "operation", "code")
         count = Counter("windtunnel_requests", "Requests answered.", names, registry=registry)
@@ -49,25 +48,29 @@ class RequestLog:
         operation = record.operation or _OTHER
         self._counted(record.api, operation, record.code or "ok").inc()
         self._timed(record.api, operation).observe(record.duration_ms / 1000)
-        self._log.debug(
-            "request",
-            request_id=record.request_id,
-            api=record.api,
-            operation=operation,
-            world=record.scope.world,
-            account=record.scope.account,
-            region=record.scope.region,
-            status=record.status,
-            code=record.code,
-            duration_ms=round(record.duration_ms, 3),
-            ignored=[one_line(member) for member in record.ignored],
-        )
+        if self._log.isEnabledFor(logging.DEBUG):
+            self._log.debug("request", extra={"facts": _facts(record, operation)})
 
     def newest(self, count: int = SIZE) -> list[RequestRecord]:
         """The newest `count` records, newest first."""
         records = list(self._ring)[-count:]
         records.reverse()
         return records
+
+
+def _facts(record: RequestRecord, operation: str) -> dict[str, object]:
+    return {
+        "request_id": record.request_id,
+        "api": record.api,
+        "operation": operation,
+        "world": record.scope.world,
+        "account": record.scope.account,
+        "region": record.scope.region,
+        "status": record.status,
+        "code": record.code,
+        "duration_ms": round(record.duration_ms, 3),
+        "ignored": [one_line(member) for member in record.ignored],
+    }
 
 
 def one_line(text: str) -> str:

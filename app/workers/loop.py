@@ -2,11 +2,11 @@
 
 import asyncio
 import contextlib
+import logging
 import os
 from collections.abc import Awaitable, Callable
 
 import asyncpg
-import structlog
 
 from app import clock
 from app.settings import Settings
@@ -18,7 +18,7 @@ from app.workers.pulse import keep_pulse
 
 SCHEMA_SECONDS = 60.0
 FIRST_BACKOFF, LONGEST_BACKOFF = 0.05, 5.0
-log = structlog.get_logger()
+log = logging.getLogger(__name__)
 
 Work = Callable[[], Awaitable[bool]]
 """One look for work; True when there was some, so that there may be more at once."""
@@ -42,7 +42,9 @@ class Worker:
                 backoff = FIRST_BACKOFF
                 pause = 0.0 if busy else self.settings.poll_seconds
             except (TimeoutError, asyncpg.PostgresError, *CONNECTION_LOST) as error:
-                log.warning("pass failed", kind=self.kind, error=str(error) or type(error).__name__)
+                log.warning(
+                    "pass failed", extra={"facts": {"kind": self.kind, "error": str(error) or type(error).__name__}}
+                )
                 pause, backoff = backoff, min(backoff * 2, LONGEST_BACKOFF)
             await clock.sleep(pause)
 
@@ -55,7 +57,7 @@ async def run_worker(kind: str, settings: Settings, begin: Callable[[Worker], Wo
     worker = Worker(kind, settings, db)
     await db.run(beat, worker.name, kind, 0)
     pulse = asyncio.create_task(keep_pulse(db, worker.name, kind, lambda: worker.passes))
-    log.info("working", kind=kind, name=worker.name)
+    log.info("working", extra={"facts": {"kind": kind, "name": worker.name}})
     try:
         await worker.work(begin(worker))
     finally:

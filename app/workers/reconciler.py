@@ -1,7 +1,5 @@
 """The reconciler: moves every running world's clusters towards what is wanted. Any number may run."""
 
-import structlog
-
 from app.settings import Settings
 from app.usecases.clocks import busy_worlds, settle_running
 from app.usecases.provisioning import Policy
@@ -9,7 +7,6 @@ from app.workers.loop import Work, Worker, run_worker
 
 ROUND = 20
 """Passes over one world before the others get a turn."""
-log = structlog.get_logger()
 
 
 async def run(settings: Settings) -> None:

@@ -1,14 +1,13 @@
 """The scheduler: one at a time by a lease with an epoch, the others stand by. It has no policy to apply yet."""
 
-import structlog
+import logging
 
-from app import clock
 from app.settings import Settings
 from app.usecases.liveness import count_pass, lead
 from app.workers.loop import Work, Worker, run_worker
 
 LEASE = "scheduler"
-log = structlog.get_logger()
+log = logging.getLogger(__name__)
 
 
 async def run(settings: Settings) -> None:
@@ -24,10 +23,10 @@ def schedule(worker: Worker) -> Work:
         nonlocal epoch
         held = await worker.db.run(lead, LEASE, worker.name, epoch, worker.settings.lease_seconds)
         if held != epoch:
-            log.info("lease", kind="scheduler", name=worker.name, epoch=held, lost=epoch, wall=str(clock.wall_now()))
+            log.info("lease", extra={"facts": {"name": worker.name, "epoch": held, "before": epoch}})
         epoch = held
         if held is not None and not await worker.db.run(count_pass, LEASE, held):
-            log.warning("stale lease: started afresh", name=worker.name, epoch=held)
+            log.warning("stale lease: started afresh", extra={"facts": {"name": worker.name, "epoch": held}})
             epoch = None
         return False
 

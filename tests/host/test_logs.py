@@ -4,9 +4,8 @@ import json
 import logging
 
 import pytest
-import structlog
 
-from app.host.logs import adopt_structlog, configure
+from app.host.logs import configure
 from app.settings import Settings
 
 
@@ -16,7 +15,6 @@ def _restored() -> object:
     before = root.handlers[:], root.level
     yield
     root.handlers[:], root.level = before[0], before[1]
-    structlog.reset_defaults()
 
 
 def test_one_record_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -28,8 +26,8 @@ def test_one_record_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_json_carries_the_facts(capsys: pytest.CaptureFixture[str]) -> None:
     configure(Settings(log_format="json"), "reconciler")
-    adopt_structlog()
-    structlog.get_logger("windtunnel").info("claimed 100%%", rows=3, name="w-1", args="x")
+    facts = {"rows": 3, "name": "w-1", "args": "x"}
+    logging.getLogger("windtunnel").info("claimed 100%%", extra={"facts": facts})
     record = json.loads(capsys.readouterr().err)
     assert {name: record[name] for name in ("process", "level", "message", "rows", "name", "args")} == {
         **{"process": "reconciler", "level": "info", "message": "claimed 100%%", "rows": 3, "name": "w-1", "args": "x"}

@@ -5,12 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import structlog
 from typer.testing import CliRunner, Result
 
 from app.cli import app
 from app.commands.client import Refused
-from app.host.logs import adopt_structlog
 from app.settings import Settings
 from tests.kit import Running, TestWorld, group, serving
 
@@ -39,10 +37,8 @@ class Windtunnel:
 @pytest.fixture(scope="module")
 def service(dsn: str) -> Iterator[Running]:
     """A service whose log does not mix with what the verbs print in the same process."""
-    adopt_structlog()
     with serving(Settings(database_url=dsn, frozen=True)) as running:
         yield running
-    structlog.reset_defaults()
 
 
 @pytest.fixture

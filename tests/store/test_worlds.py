@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from app.core.scope import Scope
 from app.core.times import after
-from app.store import capacity, worlds
+from app.store import capacity, tables, worlds
 from app.store.capacity import Change
 from app.store.db import Database
 from tests.core.builders import GPU, REGION, T0, at
@@ -137,6 +137,6 @@ async def test_a_removed_world_leaves_no_row(database: Database) -> None:
     async with database.transaction() as tx:
         await add_cluster(tx, Scope(name, "111122223333", REGION))
         await worlds.remove(tx, name)
-        for table in worlds.tables.WORLD_TABLES:
+        for table in tables.WORLD_TABLES:
             assert await tx.fetchval(f"SELECT count(*) FROM {table.name} WHERE world = $1", name) == 0
         assert await worlds.read(tx, name) is None

@@ -1,7 +1,9 @@
 """CT-7: the last requests and their counts."""
 
+import logging
+
+import pytest
 from prometheus_client import CollectorRegistry
-from structlog.testing import capture_logs
 
 from app.core.scope import Scope
 from app.wire.request_log import RequestLog, RequestRecord, one_line
@@ -32,11 +34,11 @@ def test_requests_are_counted_by_operation_and_code() -> None:
     assert registry.get_sample_value("windtunnel_request_seconds_count", labels) == 2
 
 
-def test_a_record_is_one_line_of_log() -> None:
+def test_a_record_is_one_line_of_log(caplog: pytest.LogCaptureFixture) -> None:
     """RL-20: control characters and the like are escaped."""
-    with capture_logs() as lines:
+    with caplog.at_level(logging.DEBUG, "windtunnel.request"):
         RequestLog(CollectorRegistry())(record(1, ignored=("a\r\n\x1b[31m\u202e",)))
-    assert len(lines) == 1
-    assert lines[0]["ignored"] == [r"a\r\n\x1b[31m\u202e"]
+    (line,) = caplog.records
+    assert line.__dict__["facts"]["ignored"] == [r"a\r\n\x1b[31m\u202e"]
     assert one_line("é" * 1000).isascii()
     assert len(one_line("x" * 1000)) == 203

@@ -5,12 +5,12 @@ sees HTTP; the wire never sees state.
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import orjson
-import structlog
 
 from app.clock import monotonic, random_token
 from app.core.errors import DomainError
@@ -34,7 +34,7 @@ COVERAGE_PAGE = "docs/coverage.md"
 _IGNORED_HEADER = b"x-windtunnel-ignored"
 _CONTENT_TYPES = ("application/x-amz-json-1.1", "application/x-amz-json-1.0", "application/json")
 
-log = structlog.get_logger("windtunnel.aws")
+log = logging.getLogger("windtunnel.aws")
 
 
 class Authentication(Protocol):
@@ -87,7 +87,8 @@ class AwsEndpoint:
             allow = ((b"allow", b"POST"),) if error.status == 405 else ()
             answer = errors.refusal(error, *allow)
         except Exception as error:  # the last line of defence: whatever it is, the client gets the dialect
-            log.error("request failed", request_id=call.request_id, operation=call.operation, exc_info=error)
+            facts = {"request_id": call.request_id, "operation": call.operation}
+            log.error("request failed", exc_info=error, extra={"facts": facts})
             answer = errors.refusal(errors.of_failure(error, call.request_id))
         await respond(send, answer, call.request_id, call.ignored)
         took_ms = (monotonic() - started) * 1000
