@@ -133,15 +133,10 @@ def test_every_answer_fits_its_shape(world: TestWorld) -> None:
     bad = [{"InstanceGroupName": "nobody", "IncrementTargetCountBy": 1}]
     added = call("BatchAddClusterNodes", ClusterName="plain", NodesToAdd=more + bad)
     call("UpdateCluster", ClusterName="rich", InstanceGroups=[rich()["InstanceGroups"][0] | {"InstanceCount": 4}])
-    ids = [one["NodeLogicalId"] for one in added["Successful"]]
-    call(
-        "BatchDeleteClusterNodes", ClusterName="plain", NodeLogicalIds=[ids[0], "0" * 8 + "-0000-4000-8000-" + "0" * 12]
-    )
-    call(
-        "BatchDeleteClusterNodes",
-        ClusterName="classic",
-        NodeIds=[world.nodes("classic")[0]["InstanceId"], "i-12345678"],
-    )
+    logical = [added["Successful"][0]["NodeLogicalId"], "00000000-0000-4000-8000-000000000000"]
+    instances = [world.nodes("classic")[0]["InstanceId"], "i-12345678"]
+    call("BatchDeleteClusterNodes", ClusterName="plain", NodeLogicalIds=logical)
+    call("BatchDeleteClusterNodes", ClusterName="classic", NodeIds=instances)
     call("AddTags", ResourceArn=arn, Tags=[{"Key": "a", "Value": ""}])
     call("ListTags", ResourceArn=arn)
     call("DeleteTags", ResourceArn=arn, TagKeys=["a"])
