@@ -45,11 +45,17 @@ def _until_answer(process: "subprocess.Popen[bytes]", url: str, began: float) ->
 
 
 def mebibytes(process: psutil.Process) -> dict[str, float]:
-    """Resident memory of the process and each of its descendants, by what they are."""
+    """Memory of the process and its descendants, by what they are: proportional where the system tells (Linux), so
+    that PostgreSQL's shared buffers count once, else resident."""
     weights: dict[str, float] = {}
     for one in (process, *process.children(recursive=True)):
         with contextlib.suppress(psutil.NoSuchProcess):
             words = one.cmdline() or [one.name()]
             name = "postgres" if "postgres" in words[0] else " ".join(words[-1:])
-            weights[name] = weights.get(name, 0.0) + one.memory_info().rss / 2**20
+            weights[name] = weights.get(name, 0.0) + _bytes(one) / 2**20
     return weights
+
+
+def _bytes(process: psutil.Process) -> int:
+    full = process.memory_full_info()
+    return int(getattr(full, "pss", full.rss))

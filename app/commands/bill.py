@@ -57,7 +57,7 @@ def _row(line: dict[str, Any]) -> dict[str, Any]:
     if row.get("started"):
         row["began"] = row.pop("started")
         row["ended"] = row.get("ended") or "running"
-    row["seconds"] = None if length is None else f"{length / 1000:g}" if length % 1000 else str(length // 1000)
+    row["seconds"] = None if length is None else f"{length / 1000:.3f}".rstrip("0").rstrip(".")
     row["usd_per_hour"] = None if rate is None else dollars(rate)
     row["usd"] = dollars(line["micro_usd"])
     return row

@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -90,6 +91,14 @@ def read_seed(path: Path) -> Any:
     """The file's content; raises typer.BadParameter if it is neither TOML nor JSON."""
     try:
         content = path.read_text(encoding="utf-8")
-        return json.loads(content) if path.suffix == ".json" else tomllib.loads(content)
+        if path.suffix == ".json":
+            return json.loads(content)
+        return json.loads(json.dumps(tomllib.loads(content), default=_instant))  # TOML has instants, JSON has not
     except (OSError, ValueError) as error:
         raise typer.BadParameter(f"the seed file {path} cannot be read: {error}") from error
+
+
+def _instant(value: Any) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise ValueError(f"{value!r} is no value of a seed file")

@@ -140,6 +140,12 @@ class Event:
 
 def description(event: Event, cluster: str, cluster_id: str) -> str:
     """The event's text in AWS's words."""
+    shown = {name: _listed(value) for name, value in event.params.items()}
     return KINDS[event.kind].text.format(
-        cluster=cluster, cluster_id=cluster_id, group=event.group, instance=event.instance_id, **event.params
+        cluster=cluster, cluster_id=cluster_id, group=event.group, instance=event.instance_id, **shown
     )
+
+
+def _listed(value: Any) -> Any:
+    """A list as AWS writes one: bracketed, with commas (the form in this text is not published)."""
+    return f"[{', '.join(value)}]" if isinstance(value, list | tuple) else value
