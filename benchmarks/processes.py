@@ -51,7 +51,7 @@ def mebibytes(process: psutil.Process) -> dict[str, float]:
     for one in (process, *process.children(recursive=True)):
         with contextlib.suppress(psutil.NoSuchProcess):
             words = one.cmdline() or [one.name()]
-            name = "postgres" if "postgres" in words[0] else " ".join(words[-1:])
+            name = "postgres" if "postgres" in words[0] else "supervisor" if "up" in words else words[-1]
             weights[name] = weights.get(name, 0.0) + _bytes(one) / 2**20
     return weights
 
