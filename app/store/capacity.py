@@ -22,11 +22,19 @@ class Change(NamedTuple):
 
 
 class Wake(NamedTuple):
-    """Machines of a type came free at `at`."""
+    """Machines of a type came free at `at`; `times` counts how often that was noted."""
 
     region: str
     instance_type: str
     at: WorldTime
+    times: int
+
+
+class Room(NamedTuple):
+    """What is left of a type: `free` in the whole region, None without a limit there; `full` zones have none."""
+
+    free: int | None
+    full: list[str]
 
 
 async def lock_pools(tx: Tx, world: str, region: str, instance_types: Sequence[str]) -> list[Pool]:
@@ -125,33 +133,46 @@ async def leave_wake(tx: Tx, world: str, region: str, instance_types: Sequence[s
     """Note that machines of these types came free; whoever waits for them is woken by the next pass."""
     await tx.executemany(
         """INSERT INTO capacity_wake (world, region, instance_type, at) VALUES ($1, $2, $3, $4)
-        ON CONFLICT (world, region, instance_type) DO UPDATE SET at = least(capacity_wake.at, $4)""",
+        ON CONFLICT (world, region, instance_type)
+        DO UPDATE SET at = least(capacity_wake.at, $4), times = capacity_wake.times + 1""",
         [(world, region, instance_type, at) for instance_type in sorted(instance_types)],
     )
 
 
-async def take_due_wakes(tx: Tx, world: str, now: WorldTime) -> list[Wake]:
-    """The wakes that are due by `now`; they are spent."""
+async def due_wakes(tx: Tx, world: str, now: WorldTime) -> list[Wake]:
+    """The wakes that are due by `now`, without a lock: a pass holds its cluster when it leaves one."""
     rows = await tx.fetch(
-        """DELETE FROM capacity_wake WHERE (world, region, instance_type) IN (
-            SELECT world, region, instance_type FROM capacity_wake WHERE world = $1 AND at <= $2
-            ORDER BY region, instance_type FOR UPDATE SKIP LOCKED) RETURNING region, instance_type, at""",
+        """SELECT region, instance_type, at, times FROM capacity_wake WHERE world = $1 AND at <= $2
+        ORDER BY region, instance_type""",
         world,
         now,
     )
-    return sorted(Wake(*row) for row in rows)
+    return [Wake(*row) for row in rows]
 
 
-async def free_machines(tx: Tx, world: str, region: str, instance_type: str) -> int | None:
-    """How many could be granted at most, over all zones; None when nothing limits them."""
+async def spend_wake(tx: Tx, world: str, wake: Wake) -> None:
+    """The wake is done, unless it was left once more since it was read."""
+    await tx.execute(
+        "DELETE FROM capacity_wake WHERE world = $1 AND region = $2 AND instance_type = $3 AND times = $4",
+        world,
+        wake.region,
+        wake.instance_type,
+        wake.times,
+    )
+
+
+async def free_machines(tx: Tx, world: str, region: str, instance_type: str) -> Room:
+    """How many machines of the type could be granted at most, and where."""
     rows = await tx.fetch(
         "SELECT zone, total - used FROM capacity_pool WHERE world = $1 AND region = $2 AND instance_type = $3",
         world,
         region,
         instance_type,
     )
-    by_zone = {zone: max(0, free) for zone, free in rows}
-    return by_zone.get(WHOLE_REGION, sum(by_zone.values()) if by_zone else None)
+    free = {zone: max(0, left) for zone, left in rows}
+    whole = free.pop(WHOLE_REGION, None)
+    full = sorted(zone for zone, left in free.items() if left == 0)
+    return Room(whole, full)
 
 
 async def set_quota(tx: Tx, scope: Scope, name: str, value: int | None) -> None:

@@ -33,9 +33,11 @@ CANDIDATES = f"""SELECT logical_id, status, launched_at FROM instance
 FIND = {
     by: f"SELECT {SHAPE.select} FROM instance WHERE {_KEY} AND {by} = ANY($5)" for by in ("instance_id", "logical_id")
 }
-WAKE = """SELECT account, region, cluster_id, logical_id FROM instance
-    WHERE world = $1 AND region = $2 AND instance_type = ANY($3) AND waiting_since IS NOT NULL AND terminate_at IS NULL
-    ORDER BY waiting_since, account, cluster_id, group_name, ordinal LIMIT $4"""
+WAKE = """SELECT i.account, i.region, i.cluster_id, i.logical_id FROM instance i JOIN instance_group g
+    ON (g.world, g.account, g.region, g.cluster_id, g.name) = (i.world, i.account, i.region, i.cluster_id, i.group_name)
+    WHERE i.world = $1 AND i.region = $2 AND i.waiting_since IS NOT NULL AND i.terminate_at IS NULL
+        AND $3 = ANY(g.instance_types) AND NOT g.zones <@ $4::text[]
+    ORDER BY i.waiting_since, i.account, i.cluster_id, i.group_name, i.ordinal LIMIT $5"""
 
 
 def _instance(row: asyncpg.Record) -> Instance:
@@ -104,11 +106,13 @@ async def find(tx: Tx, scope: Scope, cluster_id: str, *, by: str, values: Sequen
 
 
 async def oldest_waiting(
-    tx: Tx, world: str, region: str, instance_types: Sequence[str], limit: int
+    tx: Tx, world: str, region: str, instance_type: str, full_zones: Sequence[str], limit: int
 ) -> Mapping[tuple[str, str, str], list[str]]:
-    """The logical ids that have waited the longest for capacity, by (account, region, cluster id)."""
+    """The logical ids that have waited the longest for a machine of the type, by (account, region, cluster id); not
+    those that only full zones could take."""
     found: dict[tuple[str, str, str], list[str]] = {}
-    for account, home, cluster_id, logical_id in await tx.fetch(WAKE, world, region, list(instance_types), limit):
+    rows = await tx.fetch(WAKE, world, region, instance_type, list(full_zones), limit)
+    for account, home, cluster_id, logical_id in rows:
         found.setdefault((account, home, cluster_id), []).append(logical_id)
     return found
 

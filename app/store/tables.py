@@ -294,6 +294,7 @@ capacity_wake = Table(
     Column("region", Text, primary_key=True),
     Column("instance_type", Text, primary_key=True),
     _time("at", nullable=False),
+    Column("times", Integer, nullable=False, server_default=text("1")),
 )
 
 price_override = Table(

@@ -65,15 +65,20 @@ async def apply_due_changes(tx: Tx, world: str, now: WorldTime) -> int:
 
 
 async def wake_waiting(tx: Tx, world: str, now: WorldTime) -> int:
-    """Let those who waited the longest try again, as many as there are machines; how many were woken."""
+    """Let those who waited the longest try again, as many as there are machines; how many were woken.
+
+    Clusters are locked before the wake is spent, in the order in which a pass takes them, so neither waits for the
+    other in a circle; and a wake that a pass leaves meanwhile stays.
+    """
     woken = 0
-    for wake in await capacity.take_due_wakes(tx, world, now):
-        free = await capacity.free_machines(tx, world, wake.region, wake.instance_type)
-        limit = ENOUGH if free is None else free
-        found = await instances.oldest_waiting(tx, world, wake.region, [wake.instance_type], limit)
+    for wake in await capacity.due_wakes(tx, world, now):
+        room = await capacity.free_machines(tx, world, wake.region, wake.instance_type)
+        limit = ENOUGH if room.free is None else room.free
+        found = await instances.oldest_waiting(tx, world, wake.region, wake.instance_type, room.full, limit)
         for (account, region, cluster_id), logical_ids in sorted(found.items()):
             scope = Scope(world, account, region)
             await clusters.hurry(tx, scope, cluster_id, now)
             await instances.wake(tx, scope, cluster_id, now, logical_ids)
             woken += len(logical_ids)
+        await capacity.spend_wake(tx, world, wake)
     return woken

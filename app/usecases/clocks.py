@@ -125,6 +125,7 @@ class _Journey:
         self._db, self._name, self._goal, self._policy = db, name, goal, policy
         self._epoch, self._lease_seconds, self._deadline = epoch, lease_seconds, deadline
         self._counts: Counter[str] = Counter()
+        self._renewed = clock.monotonic()
 
     async def travel(self) -> Advanced:
         start = await self._db.run(read, self._name)
@@ -157,12 +158,13 @@ class _Journey:
         return None
 
     async def _renew(self, now: WorldTime) -> None:
-        if self._counts["passes"] % 20 == 0:
+        if clock.monotonic() - self._renewed > self._lease_seconds / 3:
             await self._move(now)
 
     async def _move(self, now: WorldTime) -> None:
         if not await self._db.run(worlds.move, self._name, self._epoch, now, self._lease_seconds):
             raise Conflict(f"The advance of world '{self._name}' lost its lease. Nothing is lost: advance again.")
+        self._renewed = clock.monotonic()
 
 
 async def settle_once(

@@ -38,6 +38,7 @@ def upgrade() -> None:
         sa.Column("region", sa.Text(), nullable=False),
         sa.Column("instance_type", sa.Text(), nullable=False),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("times", sa.Integer(), server_default=sa.text("1"), nullable=False),
         sa.PrimaryKeyConstraint("world", "region", "instance_type", name=op.f("pk_capacity_wake")),
     )
     op.create_table(

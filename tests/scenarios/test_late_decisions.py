@@ -29,3 +29,41 @@ def test_a_failure_among_more_than_a_batch_fails_a_classic_creation(service: Run
     world.sagemaker.create_cluster(**classic(group("w", 1500)))
     world.advance(minutes=10)
     assert world.describe()["ClusterStatus"] == "Failed"
+
+
+def test_the_machine_goes_to_whom_its_zone_can_serve(world: TestWorld) -> None:
+    """HP-6, CT-4: the oldest that waits is passed over while the only zones of its group are full."""
+    for name, subnet in (("old", "subnet-12345678"), ("new", "subnet-00000001")):
+        network = {"SecurityGroupIds": ["sg-12345678"], "Subnets": [subnet]}
+        world.sagemaker.create_cluster(**eks(group("w", 1, **P5), name=name, VpcConfig=network))
+        world.advance(60)
+    zones = [
+        world.sagemaker.describe_cluster_node(ClusterName=name, NodeId=world.nodes(name)[0]["InstanceId"])
+        for name in ("old", "new")
+    ]
+    old, new = (zone["NodeDetails"]["Placement"]["AvailabilityZone"] for zone in zones)
+    assert old != new
+    for zone in (old, new):
+        world.capacity("ml.p5.48xlarge", 1, zone=zone)
+    for name in ("old", "new"):
+        world.sagemaker.update_cluster(ClusterName=name, InstanceGroups=[group("w", 2, **P5)])
+        world.advance(60)
+    world.capacity("ml.p5.48xlarge", 2, zone=new)
+    world.advance(30)
+    assert [world.group("w", name)["CurrentCount"] for name in ("old", "new")] == [1, 2]
+
+
+def test_a_flexible_group_is_woken_by_any_of_its_types(world: TestWorld) -> None:
+    """HP-6: what waits for the first of its types takes the second when that comes free."""
+    types = ["ml.p5.48xlarge", "ml.p4d.24xlarge"]
+    flexible = group("w", 1, InstanceRequirements={"InstanceTypes": types})
+    del flexible["InstanceType"]
+    for one in types:
+        world.capacity(one, 0)
+    world.sagemaker.create_cluster(**eks(flexible))
+    world.advance(minutes=2)
+    assert world.group("w")["CurrentCount"] == 0
+    world.capacity("ml.p4d.24xlarge", 1)
+    world.advance(10)
+    (node,) = world.nodes()
+    assert node["InstanceType"] == "ml.p4d.24xlarge"

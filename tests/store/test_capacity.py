@@ -64,10 +64,10 @@ async def test_pools_are_granted_from_by_one_at_a_time(database: Database, scope
 
 
 FREE = {
-    "nothing limits": ({}, None),
-    "the region": ({"": 4}, 4),
-    "the zones together": ({ZONE: 4, B: 2}, 6),
-    "the region over its zones": ({"": 3, ZONE: 4, B: 2}, 3),
+    "nothing limits": ({}, (None, [])),
+    "the region": ({"": 4}, (4, [])),
+    "zones": ({ZONE: 4, B: 0}, (None, [B])),
+    "the region over its zones": ({"": 3, ZONE: 0, B: 2}, (3, [ZONE])),
 }
 
 
@@ -91,14 +91,18 @@ async def test_changes_are_taken_when_they_are_due(database: Database, scope: Sc
         assert [one.at for one in await capacity.scheduled(tx, scope.world)] == [at(9)]
 
 
-async def test_wakes_are_taken_once(database: Database, scope: Scope) -> None:
-    """And a second cause keeps the earlier moment."""
+async def test_a_wake_is_spent_once(database: Database, scope: Scope) -> None:
+    """A second cause keeps the earlier moment, and outlives the spending of the first."""
     async with database.transaction() as tx:
         await capacity.leave_wake(tx, scope.world, REGION, [GPU], at(5))
         await capacity.leave_wake(tx, scope.world, REGION, [GPU, CPU], at(7))
-        assert await capacity.take_due_wakes(tx, scope.world, at(6)) == [(REGION, GPU, at(5))]
-        assert await capacity.take_due_wakes(tx, scope.world, at(6)) == []
-        assert await capacity.take_due_wakes(tx, scope.world, at(7)) == [(REGION, CPU, at(7))]
+        (wake,) = await capacity.due_wakes(tx, scope.world, at(6))
+        assert wake == (REGION, GPU, at(5), 2)
+        await capacity.leave_wake(tx, scope.world, REGION, [GPU], at(6))
+        await capacity.spend_wake(tx, scope.world, wake)
+        (again,) = await capacity.due_wakes(tx, scope.world, at(6))
+        await capacity.spend_wake(tx, scope.world, again)
+        assert [one[:3] for one in await capacity.due_wakes(tx, scope.world, at(7))] == [(REGION, CPU, at(7))]
 
 
 async def test_quotas(database: Database, scope: Scope) -> None:

@@ -6,7 +6,7 @@ from app.core.instance import Node
 from app.core.scope import Scope
 from app.store import instances
 from app.store.db import Database
-from tests.core.builders import CPU, GPU, REGION, T0, at, node
+from tests.core.builders import CPU, GPU, REGION, T0, at, in_service, node
 from tests.store.rows import CLUSTER_ID, add_cluster, add_nodes, nodes
 
 
@@ -69,9 +69,9 @@ async def test_told_to_stop_once(database: Database, scope: Scope) -> None:
 
 
 async def test_who_waits_longest_is_woken_first(database: Database, scope: Scope) -> None:
-    """HP-6: over clusters; not who is told to stop, nor who wants another type or another region."""
+    """HP-6: over clusters; not who is told to stop, nor who wants another type, another region or a full zone."""
     since = {"n-1": 5, "n-2": 3, "n-3": 1, "n-4": 2, "n-5": 4}
-    others = {"n-3": {"terminate_at": T0}, "n-4": {"instance_type": CPU}}
+    others = {"n-3": {"terminate_at": T0}}
     waits = [
         replace(one, waiting_since=at(since[one.logical_id]), **others.get(one.logical_id, {}))
         for one in nodes(5, status=Node.FAILED, zone=None, launch_after=at(900))
@@ -79,8 +79,11 @@ async def test_who_waits_longest_is_woken_first(database: Database, scope: Scope
     async with database.transaction() as tx:
         await add_cluster(tx, scope)
         await add_nodes(tx, scope, *waits, due=at(900))
-        found = await instances.oldest_waiting(tx, scope.world, REGION, [GPU], 2)
-        assert found == {(scope.account, REGION, CLUSTER_ID): ["n-2", "n-5"]}
-        assert await instances.oldest_waiting(tx, scope.world, "eu-west-1", [GPU], 2) == {}
+        key, zones = (scope.account, REGION, CLUSTER_ID), list(in_service(0).zones)
+        assert await instances.oldest_waiting(tx, scope.world, REGION, GPU, [], 2) == {key: ["n-4", "n-2"]}
+        assert await instances.oldest_waiting(tx, scope.world, REGION, GPU, ["us-west-2z"], 1) == {key: ["n-4"]}
+        assert await instances.oldest_waiting(tx, scope.world, REGION, GPU, zones, 2) == {}
+        assert await instances.oldest_waiting(tx, scope.world, REGION, CPU, [], 2) == {}
+        assert await instances.oldest_waiting(tx, scope.world, "eu-west-1", GPU, [], 2) == {}
         await instances.wake(tx, scope, CLUSTER_ID, at(60), ["n-2", "n-3"])
         assert [one.logical_id for one in await instances.due(tx, scope, CLUSTER_ID, at(60), 9)] == ["n-2"]
