@@ -1,5 +1,8 @@
 """API, reconciler and scheduler as real processes: ready when all have made a pass, and silent towards the outside."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +11,7 @@ import pytest
 
 from app.settings import Settings
 from tests.kit import Running, eks, group, slurm, workers
-from tests.workers.processes import Api, Process
+from tests.workers.processes import GUARD, Api, Process
 
 
 @pytest.fixture
@@ -39,12 +42,8 @@ def test_ready_with_both_workers_and_no_connection_outwards(whole: tuple[Api, Pa
     world = running.world(frozen=False, rate=100.0)
     hostile = {"SourceS3Uri": "https://192.0.2.1/lifecycle", "OnCreate": "on_create.sh"}
     world.sagemaker.create_cluster(**slurm(workers(2, LifeCycleConfig=hostile)))
-    arn = "arn:aws:eks:us-west-2:111122223333:cluster/outside.example"
-    request = eks(
-        group("g", 1, LifeCycleConfig={"SourceS3Uri": "s3://outside.example/x", "OnCreate": "x.sh"}), name="e"
-    )
-    request["Orchestrator"]["Eks"]["ClusterArn"] = arn
-    world.sagemaker.create_cluster(**request)
+    outside = {"SourceS3Uri": "s3://outside.example/x", "OnCreate": "x.sh"}
+    world.sagemaker.create_cluster(**eks(group("g", 1, LifeCycleConfig=outside), name="second"))
     world.advance(60)
     assert world.group("workers")["CurrentCount"] == 2
     world.bill()
@@ -56,12 +55,6 @@ def test_ready_with_both_workers_and_no_connection_outwards(whole: tuple[Api, Pa
 
 def test_the_guard_sees(tmp_path: Path) -> None:
     """RL-26: else its silence would say nothing."""
-    import os
-    import subprocess
-    import sys
-
-    from tests.workers.processes import GUARD
-
     log = tmp_path / "log"
     script = "import socket\ntry: socket.socket().connect(('192.0.2.1', 9))\nexcept PermissionError: print('refused')"
     environment = {**os.environ, "PYTHONPATH": str(GUARD), "SOCKET_GUARD_LOG": str(log)}
