@@ -8,8 +8,10 @@ import os
 import signal
 import socket
 import sys
+import threading
 import time
 from dataclasses import replace
+from multiprocessing import connection
 
 import httpx
 
@@ -21,7 +23,16 @@ _CONTEXT.set_forkserver_preload(
 )
 
 
+def _end_with_the_test() -> None:
+    """A test run that is killed leaves nothing behind."""
+    parent = multiprocessing.process.parent_process()
+    assert parent is not None
+    connection.wait([parent.sentinel])
+    os._exit(1)
+
+
 def _run(kind: str, settings: Settings, listener: socket.socket | None) -> None:
+    threading.Thread(target=_end_with_the_test, daemon=True).start()
     quiet = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(quiet, stream)
