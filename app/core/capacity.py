@@ -1,6 +1,6 @@
 """How many instances of a type exist, and who gets them (CT-4). A type without a pool is unlimited."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 WHOLE_REGION = ""
@@ -40,9 +40,13 @@ class Grant:
 
 
 class Stock:
-    """The pools of one region during one decision. It counts what is taken and given back."""
+    """The pools of one region during one decision. It counts what is taken and given back.
 
-    def __init__(self, pools: Iterable[Pool]) -> None:
+    `known` names the types whose pools were looked for: of any other, nothing may be taken for unlimited.
+    """
+
+    def __init__(self, pools: Iterable[Pool], known: Collection[str]) -> None:
+        self._known = frozenset(known)
         self._pools = {(pool.instance_type, pool.zone): pool for pool in pools}
         self._deltas: dict[tuple[str, str], int] = {}
 
@@ -70,6 +74,8 @@ class Stock:
         return sorted({instance_type for (instance_type, _), delta in self._deltas.items() if delta < 0})
 
     def _limits(self, instance_type: str, zone: str) -> list[tuple[str, str]]:
+        if instance_type not in self._known:
+            raise LookupError(f"the pools of {instance_type} were not looked for")
         keys = ((instance_type, zone), (instance_type, WHOLE_REGION))
         return [key for key in keys if key in self._pools]
 

@@ -37,6 +37,7 @@ class Cluster:
     deletion_begun_at: WorldTime | None = None
     operation: str | None = "creation"
     event_seq: int = 0
+    eks_arn: str | None = None
     spec: Mapping[str, Any] = field(default_factory=dict)
     past_ordinals: Mapping[str, int] = field(default_factory=dict)
     """Where the numbering of a removed group's nodes goes on if its name comes again: no logical id has two lives."""

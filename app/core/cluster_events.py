@@ -41,7 +41,6 @@ KINDS: Mapping[str, EventKind] = {
     "group-completed": EventKind(
         GROUP, "Info", "Instance Group {group} {operation} in Cluster {cluster} completed successfully"
     ),
-    "group-failed": EventKind(GROUP, "Error", "Instance Group {group} {operation} in Cluster {cluster} failed"),
     "subnet-found": EventKind(
         GROUP,
         "Info",

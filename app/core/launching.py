@@ -70,7 +70,7 @@ def work(
         if not wants_launch(moved, at):
             _keep(batch, moved)
         elif _launches_stopped(cluster):
-            _keep(batch, evolve(moved, launch_after=None))
+            _keep(batch, evolve(moved, launch_after=None, waiting_since=None))
         else:
             waiting.append(moved)
     waiting.sort(key=lambda node: (node.launch_after, groups[node.group].position, node.ordinal))
@@ -203,40 +203,48 @@ def _launch(batch: Batch, node: Instance, now: WorldTime) -> Instance:
 
 
 def _granted(batch: Batch, group: Group, node: Instance, grant: Grant, subject: Subject, now: WorldTime) -> Instance:
-    faults, seed = batch.around.faults, batch.around.seed
-    attempt = node.attempt + 1
-
-    def struck(effect: str) -> WorldTime | None:
-        return now if faults.strike(effect, subject, now) else None
-
-    slow = faults.strike("boot-slow", subject, now)
-    hang = struck("script-hang") if group.has_script else None
-    extra = timedelta(0)
-    if slow:
-        extra = batch.around.timings.delays["slow_boot"] if slow.seconds is None else timedelta(seconds=slow.seconds)
+    subject = evolve(subject, instance_type=grant.instance_type)
+    attempt, delays = node.attempt + 1, batch.around.timings.delays
+    extra = _slow_boot(batch, subject, now)
+    fate = _fate(batch.around.faults, group, subject, now)
+    script = now if group.has_script else None
     return evolve(
         node,
         status=Node.LAUNCHING,
         since=now,
         attempt=attempt,
         instance_type=grant.instance_type,
-        instance_id=ids.instance_id(seed, batch.cluster.cluster_id, node.logical_id, attempt),
+        instance_id=ids.instance_id(batch.around.seed, batch.cluster.cluster_id, node.logical_id, attempt),
         zone=grant.zone,
         launch_after=None,
         launched_at=now,
         listed_at=now,
-        boot_after=WorldTime(now + batch.around.timings.delays["launch"] + extra),
-        script_at=now if group.has_script else None,
-        script_returns_at=now if group.has_script and hang is None else None,
+        boot_after=WorldTime(now + delays["launch"] + extra),
+        script_at=script,
+        script_returns_at=None if fate == "script-hang" else script,
         deep_check_at=now if group.deep_check else None,
-        launch_fault_at=struck("launch-transient"),
-        unhealthy_at=struck("launch-unhealthy"),
-        script_fault_at=struck("script-failed") if group.has_script else None,
-        script_hang_at=hang,
+        launch_fault_at=now if fate == "launch-transient" else None,
+        unhealthy_at=now if fate == "launch-unhealthy" else None,
+        script_fault_at=now if fate == "script-failed" else None,
+        script_hang_at=now if fate == "script-hang" else None,
         echo_at=None,
         waiting_since=None,
         message=None,
     )
+
+
+def _slow_boot(batch: Batch, subject: Subject, now: WorldTime) -> timedelta:
+    rule = batch.around.faults.strike("boot-slow", subject, now)
+    if rule is None:
+        return timedelta(0)
+    return batch.around.timings.delays["slow_boot"] if rule.seconds is None else timedelta(seconds=rule.seconds)
+
+
+def _fate(faults: Faults, group: Group, subject: Subject, now: WorldTime) -> str | None:
+    """The fault that ends the attempt. An attempt ends once, so those that would come later are not spent on it."""
+    later = ("script-hang", "script-failed") if group.has_script else ()
+    effects: tuple[str, ...] = ("launch-transient", "launch-unhealthy", *later)
+    return next((effect for effect in effects if faults.strike(effect, subject, now)), None)
 
 
 def _turn(zones: Sequence[str], ordinal: int) -> Sequence[str]:

@@ -31,7 +31,8 @@ class Wake(NamedTuple):
 
 
 class Room(NamedTuple):
-    """What is left of a type: `free` in the whole region, None without a limit there; `full` zones have none."""
+    """What is left of a type: `free` in the region, or in the zones that have pools (who waits, waits for those), or
+    None without any pool; `full` zones have none."""
 
     free: int | None
     full: list[str]
@@ -153,11 +154,12 @@ async def due_wakes(tx: Tx, world: str, now: WorldTime) -> list[Wake]:
 async def spend_wake(tx: Tx, world: str, wake: Wake) -> None:
     """The wake is done, unless it was left once more since it was read."""
     await tx.execute(
-        "DELETE FROM capacity_wake WHERE world = $1 AND region = $2 AND instance_type = $3 AND times = $4",
+        "DELETE FROM capacity_wake WHERE world = $1 AND region = $2 AND instance_type = $3 AND times = $4 AND at = $5",
         world,
         wake.region,
         wake.instance_type,
         wake.times,
+        wake.at,
     )
 
 
@@ -172,7 +174,7 @@ async def free_machines(tx: Tx, world: str, region: str, instance_type: str) -> 
     free = {zone: max(0, left) for zone, left in rows}
     whole = free.pop(WHOLE_REGION, None)
     full = sorted(zone for zone, left in free.items() if left == 0)
-    return Room(whole, full)
+    return Room(sum(free.values()) if whole is None and free else whole, full)
 
 
 async def set_quota(tx: Tx, scope: Scope, name: str, value: int | None) -> None:
@@ -188,10 +190,11 @@ async def set_quota(tx: Tx, scope: Scope, name: str, value: int | None) -> None:
     )
 
 
-async def quotas(tx: Tx, scope: Scope) -> dict[str, int]:
-    """The quotas that the user has set, by their AWS names."""
+async def quotas(tx: Tx, scope: Scope, *, lock: bool = False) -> dict[str, int]:
+    """The quotas that the user has set, by their AWS names; locked, so that who checks them checks alone."""
     rows = await tx.fetch(
-        "SELECT name, value FROM quota WHERE world = $1 AND account = $2 AND region = $3 ORDER BY name",
+        "SELECT name, value FROM quota WHERE world = $1 AND account = $2 AND region = $3 ORDER BY name"
+        + (" FOR UPDATE" if lock else ""),
         scope.world,
         scope.account,
         scope.region,

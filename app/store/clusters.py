@@ -24,10 +24,11 @@ _read_group_changing = GROUP.getter(_GROUP_CHANGING)
 
 CLAIM = f"""SELECT {CLUSTER.select}, due_at FROM cluster
     WHERE world = $1 AND due_at <= $2 AND (not_before_wall IS NULL OR not_before_wall <= clock_timestamp())
-    ORDER BY due_at, created_at, account, region, cluster_id LIMIT 1 FOR UPDATE SKIP LOCKED"""
+    ORDER BY due_at, created_at, account, region, cluster_id LIMIT 1 FOR UPDATE"""
 _LIVE = "world = $1 AND account = $2 AND region = $3 AND {} = $4 AND deleted_at IS NULL"
 LOCK = {
-    by: f"SELECT {CLUSTER.select} FROM cluster WHERE {_LIVE.format(by)} FOR UPDATE" for by in ("name", "cluster_id")
+    by: f"SELECT {CLUSTER.select}, due_at FROM cluster WHERE {_LIVE.format(by)} FOR UPDATE"
+    for by in ("name", "cluster_id")
 }
 GET = {by: f"SELECT {CLUSTER.select} FROM cluster WHERE {_LIVE.format(by)}" for by in ("name", "cluster_id")}
 GROUPS = f"SELECT {GROUP.select} FROM instance_group WHERE {_KEY} ORDER BY position"
@@ -46,14 +47,14 @@ INSERT_GROUP = f"""INSERT INTO instance_group (world, account, region, cluster_i
     VALUES ($1, $2, $3, $4, {dollars(5, len(GROUP.columns))})"""
 BURY = f"""UPDATE cluster SET deleted_at = $5, due_at = NULL, deletion_begun_at = coalesce(deletion_begun_at, $5)
     WHERE {_KEY}"""
-_OWNED = ("instance", "instance_group", "cluster_event", "outbox")
+_OWNED = ("instance", "instance_group", "cluster_event")
 
 
 class Claimed(NamedTuple):
-    """A due cluster, locked until the transaction ends, and the instant for which it is due."""
+    """A cluster, locked until the transaction ends, and the instant for which it is due."""
 
     cluster: Cluster
-    due_at: WorldTime
+    due_at: WorldTime | None
 
 
 def reference(scope: Scope, name_or_arn: str) -> tuple[str, str]:
@@ -80,20 +81,23 @@ def _group(row: Iterable[Any]) -> Group:
 _ARRAYS = [place for place, field in enumerate(fields(Group)) if field.name in ("instance_types", "zones")]
 
 
-async def claim_due(tx: Tx, world: str, now: WorldTime) -> Claimed | None:
-    """The cluster that has been due the longest and that no other worker holds."""
-    row = await tx.fetchrow(CLAIM, world, now)
+async def claim_due(tx: Tx, world: str, now: WorldTime, *, wait: bool) -> Claimed | None:
+    """The cluster that has been due the longest: one that another holds is passed over, or waited for."""
+    row = await tx.fetchrow(CLAIM if wait else f"{CLAIM} SKIP LOCKED", world, now)
     if row is None:
         return None
     *facts, due_at = row
     return Claimed(Cluster(*facts), due_at)
 
 
-async def lock(tx: Tx, scope: Scope, name_or_arn: str) -> Cluster | None:
+async def lock(tx: Tx, scope: Scope, name_or_arn: str) -> Claimed | None:
     """The live cluster, locked until the transaction ends."""
     by, value = reference(scope, name_or_arn)
     row = await tx.fetchrow(LOCK[by], scope.world, scope.account, scope.region, value)
-    return Cluster(*row) if row else None
+    if row is None:
+        return None
+    *facts, due_at = row
+    return Claimed(Cluster(*facts), due_at)
 
 
 async def get(tx: Tx, scope: Scope, name_or_arn: str) -> Cluster | None:

@@ -1,7 +1,7 @@
 """The two statements of CreateCluster: look once, write once. Each is a transaction of its own."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from app.core.cluster import Cluster, Group
 from app.core.cluster_events import Event
@@ -18,7 +18,7 @@ SURVEY = f"""SELECT {worlds.COLUMNS},
     (SELECT count(*) FROM cluster WHERE {_TENANT} AND cluster.name = $4),
     EXISTS (SELECT 1 FROM cluster WHERE {_TENANT} AND cluster.name = $4 AND deleted_at IS NULL),
     CASE WHEN $5::text IS NULL THEN false ELSE EXISTS (SELECT 1 FROM cluster WHERE {_TENANT} AND deleted_at IS NULL
-        AND spec->'Orchestrator'->'Eks'->>'ClusterArn' = $5) END,
+        AND eks_arn = $5) END,
     EXISTS (SELECT 1 FROM quota WHERE {_TENANT})
     FROM world WHERE name = $1"""
 
@@ -34,13 +34,15 @@ _EVENT = {"seq": "bigint", "kind": "text", "at": "timestamptz", "group_name": "t
 _LAST = 3 + len(CLUSTER.columns)
 CREATE = f"""WITH made AS (
         INSERT INTO cluster (world, due_at, {CLUSTER.select})
-        SELECT name, $2, {dollars(3, len(CLUSTER.columns))} FROM world WHERE name = $1
+        SELECT name, $2, {dollars(3, len(CLUSTER.columns))} FROM world WHERE name = $1 FOR KEY SHARE
         ON CONFLICT DO NOTHING RETURNING world, account, region, cluster_id),
     grouped AS ({_recordset("instance_group", GROUP.types, _LAST)}),
     told AS ({_recordset("cluster_event", _EVENT, _LAST + 1)}),
     tagged AS (INSERT INTO tag (world, account, region, arn, key, value, position)
         SELECT made.world, made.account, made.region, ${_LAST + 2}, u.key, u.value, u.position
-        FROM made, jsonb_to_recordset(${_LAST + 3}) AS u(key text, value text, position integer))
+        FROM made, jsonb_to_recordset(${_LAST + 3}) AS u(key text, value text, position integer)),
+    announced AS (INSERT INTO outbox (world, account, region, cluster_id, seq, at, detail_type, detail)
+        SELECT made.world, made.account, made.region, made.cluster_id, 1, $2, ${_LAST + 4}, ${_LAST + 5} FROM made)
     SELECT true FROM made"""
 
 
@@ -72,6 +74,7 @@ async def create(
     events: Sequence[Event],
     tags: Mapping[str, str],
     due_at: WorldTime,
+    announcement: tuple[str, Mapping[str, Any]],
 ) -> bool:
     """Insert the cluster and all that comes with it; False when the name is taken or the world is gone."""
     made = await tx.fetchval(
@@ -86,5 +89,6 @@ async def create(
         ],
         cluster.arn,
         [{"key": key, "value": value, "position": place} for place, (key, value) in enumerate(tags.items(), 1)],
+        *announcement,
     )
     return bool(made)

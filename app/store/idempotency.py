@@ -21,7 +21,9 @@ async def claim(
 ) -> Kept | None:
     """None when the token is ours to use; else what it was used for. A rival's claim is waited for."""
     key = (scope.world, scope.account, scope.region, operation, token)
-    await tx.execute(f"DELETE FROM idempotency WHERE {_ROW} AND expires_at <= $6", *key, now)
+    await tx.execute(
+        "DELETE FROM idempotency WHERE world = $1 AND account = $2 AND region = $3 AND expires_at <= $4", *key[:3], now
+    )
     ours = await tx.fetchval(
         """INSERT INTO idempotency (world, account, region, operation, token, request_hash, answer, expires_at)
         VALUES ($1, $2, $3, $4, $5, $6, '{}', $7) ON CONFLICT DO NOTHING RETURNING true""",

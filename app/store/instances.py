@@ -18,14 +18,18 @@ _FIXED = ("group_name", "ordinal", "logical_id", "created_at", "wish")
 _CHANGING = [column for column in SHAPE.columns if column not in _FIXED]
 _read_changing = SHAPE.getter(("logical_id", *_CHANGING))
 
-DUE = f"SELECT {SHAPE.select} FROM instance WHERE {_KEY} AND due_at <= $5 ORDER BY due_at, group_name, ordinal LIMIT $6"
+DUE = f"""SELECT {", ".join(f"i.{column}" for column in SHAPE.columns)} FROM instance i JOIN instance_group g
+    ON (g.world, g.account, g.region, g.cluster_id, g.name) = (i.world, i.account, i.region, i.cluster_id, i.group_name)
+    WHERE i.world = $1 AND i.account = $2 AND i.region = $3 AND i.cluster_id = $4 AND i.due_at <= $5
+    ORDER BY i.due_at, g.position, i.ordinal LIMIT $6"""
 NEXT_DUE = f"SELECT min(due_at) FROM instance WHERE {_KEY} AND due_at IS NOT NULL"
 _COPIED = ["world", "account", "region", "cluster_id", *SHAPE.columns, "due_at"]
 _SAVED = ("logical_id", *_CHANGING, "due_at")
 _ARRAYS = ", ".join(f"${5 + n}::{SHAPE.types.get(c, 'timestamptz')}[]" for n, c in enumerate(_SAVED))
 SAVE = f"""UPDATE instance i SET {", ".join(f"{c} = u.{c}" for c in _SAVED[1:])}
     FROM unnest({_ARRAYS}) AS u({", ".join(_SAVED)})
-    WHERE i.world = $1 AND i.account = $2 AND i.region = $3 AND i.cluster_id = $4 AND i.logical_id = u.logical_id"""
+    WHERE i.world = $1 AND i.account = $2 AND i.region = $3 AND i.cluster_id = $4 AND i.logical_id = u.logical_id
+        AND i.logical_id = ANY($5)"""
 GONE = f"DELETE FROM instance WHERE {_KEY} AND logical_id = ANY($5)"
 STOP = f"UPDATE instance SET terminate_at = $5, due_at = $5 WHERE {_KEY} AND terminate_at IS NULL"
 CANDIDATES = f"""SELECT logical_id, status, launched_at FROM instance
@@ -33,11 +37,13 @@ CANDIDATES = f"""SELECT logical_id, status, launched_at FROM instance
 FIND = {
     by: f"SELECT {SHAPE.select} FROM instance WHERE {_KEY} AND {by} = ANY($5)" for by in ("instance_id", "logical_id")
 }
-WAKE = """SELECT i.account, i.region, i.cluster_id, i.logical_id FROM instance i JOIN instance_group g
+_WISHED = "(SELECT array_agg(value) FROM jsonb_array_elements_text(i.wish->'{}') AS value)"
+WAKE = f"""SELECT i.account, i.region, i.cluster_id, i.logical_id FROM instance i JOIN instance_group g
     ON (g.world, g.account, g.region, g.cluster_id, g.name) = (i.world, i.account, i.region, i.cluster_id, i.group_name)
-    WHERE i.world = $1 AND i.region = $2 AND i.waiting_since IS NOT NULL AND i.terminate_at IS NULL
-        AND $3 = ANY(g.instance_types) AND NOT g.zones <@ $4::text[]
-    ORDER BY i.waiting_since, i.account, i.cluster_id, i.group_name, i.ordinal LIMIT $5"""
+    WHERE i.world = $1 AND i.region = $2 AND i.waiting_since IS NOT NULL AND i.launch_after IS NOT NULL
+        AND i.terminate_at IS NULL AND $3 = ANY(coalesce({_WISHED.format("types")}, g.instance_types))
+        AND NOT coalesce({_WISHED.format("zones")}, g.zones) <@ $4::text[]
+    ORDER BY i.waiting_since, i.account, i.cluster_id, g.position, i.ordinal LIMIT $5"""
 
 
 def _instance(row: asyncpg.Record) -> Instance:
@@ -103,6 +109,17 @@ async def candidates(tx: Tx, scope: Scope, cluster_id: str, group: str) -> list[
 async def find(tx: Tx, scope: Scope, cluster_id: str, *, by: str, values: Sequence[str]) -> list[Instance]:
     """Nodes by `instance_id` or by `logical_id`."""
     return [_instance(row) for row in await tx.fetch(FIND[by], *_key(scope, cluster_id), list(values))]
+
+
+async def running_by_type(tx: Tx, scope: Scope, cluster_id: str) -> dict[tuple[str, str], int]:
+    """Running nodes by (group, instance type)."""
+    rows = await tx.fetch(
+        f"""SELECT group_name, instance_type, count(*) FROM instance WHERE {_KEY} AND status = $5
+        GROUP BY group_name, instance_type""",
+        *_key(scope, cluster_id),
+        Node.RUNNING,
+    )
+    return {(group, instance_type): count for group, instance_type, count in rows}
 
 
 async def oldest_waiting(

@@ -28,7 +28,8 @@ _COLUMNS = [
 CLOSE = """UPDATE ledger l SET ended_at = u.ended_at
     FROM unnest($5::text[], $6::int[], $7::timestamptz[]) AS u(logical_id, number, ended_at)
     WHERE l.world = $1 AND l.account = $2 AND l.region = $3 AND l.cluster_id = $4
-        AND l.logical_id = u.logical_id AND l.number = u.number AND l.ended_at IS NULL"""
+        AND l.logical_id = u.logical_id AND l.number = u.number AND l.ended_at IS NULL
+        AND l.logical_id = ANY($5)"""
 READ = """SELECT l.account, l.region, l.cluster_id, c.name, l.group_name, l.logical_id, l.number, l.instance_id,
         l.instance_type, l.micro_usd_per_hour, l.price_evidence, l.started_at, l.ended_at
     FROM ledger l JOIN cluster c USING (world, account, region, cluster_id)

@@ -39,16 +39,21 @@ class ListedNode(NamedTuple):
     logical_id: str
     instance_id: str | None
     instance_type: str
+    created_at: WorldTime
     listed_at: WorldTime
     status: Node
     message: str | None
     zone: str | None
 
 
+_NODE_COLUMNS = [f"n.{'group_name' if name == 'group' else name}" for name in ListedNode._fields]
+
+
 class NodePage(NamedTuple):
-    """A page of nodes, and the seed of their world."""
+    """A page of nodes, the seed of their world, and whether their cluster is continuous."""
 
     seed: int
+    continuous: bool
     nodes: list[ListedNode]
 
 
@@ -126,10 +131,11 @@ async def nodes(
     created_before: WorldTime | None,
     unlaunched: bool,
 ) -> NodePage | None:
-    """Up to `limit` nodes by launch time or by (group, ordinal); None when there is no such cluster."""
+    """Up to `limit` nodes by creation of their place or by (group, ordinal), neither of which ever changes, so that a
+    page misses and repeats nothing; None when there is no such cluster."""
     by, value = reference(scope, name_or_arn)
     question = Question(scope.world, scope.account, scope.region, value)
-    sort = ("group_name", "ordinal") if by_name else ("listed_at", "logical_id")
+    sort = ("group_name", "ordinal") if by_name else ("n.created_at", "logical_id")
     order = question.beyond(sort, after, descending)
     question.between("listed_at", created_after, created_before)
     if group_contains is not None:
@@ -139,9 +145,9 @@ async def nodes(
         )
     if not unlaunched:
         question.where("instance_id IS NOT NULL")
-    columns = "group_name, ordinal, logical_id, instance_id, instance_type, listed_at, status, message, zone"
+    columns = ", ".join(_NODE_COLUMNS)
     rows = await tx.fetch(
-        f"""SELECT (SELECT seed FROM world WHERE world.name = $1), i.* FROM cluster c LEFT JOIN LATERAL (
+        f"""SELECT (SELECT seed FROM world WHERE world.name = $1), c.continuous, i.* FROM cluster c LEFT JOIN LATERAL (
             SELECT {columns} FROM instance n WHERE n.world = $1 AND n.account = $2 AND n.region = $3
                 AND n.cluster_id = c.cluster_id{question.text} ORDER BY {order} LIMIT {int(limit)}) i ON true
         WHERE {_TENANT} AND c.{by} = $4""",
@@ -149,8 +155,8 @@ async def nodes(
     )
     if not rows:
         return None
-    found = [_node(facts) for _, *facts in rows if facts[0] is not None]
-    return NodePage(rows[0][0], found)
+    found = [_node(facts) for _, _, *facts in rows if facts[0] is not None]
+    return NodePage(rows[0][0], rows[0][1], found)
 
 
 def _node(facts: Sequence[Any]) -> ListedNode:

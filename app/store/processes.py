@@ -84,11 +84,6 @@ async def count_pass(tx: Tx, name: str, epoch: int) -> bool:
     return done == "UPDATE 1"
 
 
-async def release(tx: Tx, name: str, epoch: int) -> None:
-    """Let the next one take the lease at once. The epoch stays, so that it never repeats."""
-    await tx.execute("UPDATE lease SET until_wall = clock_timestamp() WHERE name = $1 AND epoch = $2", name, epoch)
-
-
 async def leases(tx: Tx) -> list[asyncpg.Record]:
     return await tx.fetch(
         "SELECT name, owner, epoch, until_wall, passes, until_wall > clock_timestamp() AS held FROM lease ORDER BY name"

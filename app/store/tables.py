@@ -15,11 +15,14 @@ from sqlalchemy import (
     Integer,
     MetaData,
     Table,
-    Text,
     UniqueConstraint,
     text,
 )
+from sqlalchemy import Text as AnyText
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+
+Text = AnyText(collation="C")
+"""Sorted by code point in every database, so that equal worlds are equal whatever the server's locale."""
 
 metadata = MetaData(
     naming_convention={
@@ -81,6 +84,7 @@ cluster = Table(
     _time("deletion_begun_at"),
     Column("operation", Text),
     Column("event_seq", BigInteger, nullable=False),
+    Column("eks_arn", Text),
     Column("spec", JSONB, nullable=False),
     Column("past_ordinals", JSONB, nullable=False, server_default=text("'{}'")),
     _time("deleted_at"),
@@ -89,6 +93,13 @@ cluster = Table(
     _time("not_before_wall"),
     Column("error", Text),
     Index("uq_cluster_live_name", *TENANT, "name", unique=True, postgresql_where=text("deleted_at IS NULL")),
+    Index(
+        "uq_cluster_live_eks",
+        *TENANT,
+        "eks_arn",
+        unique=True,
+        postgresql_where=text("deleted_at IS NULL AND eks_arn IS NOT NULL"),
+    ),
     Index("ix_cluster_due", "world", "due_at", postgresql_where=text("due_at IS NOT NULL")),
     Index("ix_cluster_created", *TENANT, "created_at", "cluster_id", postgresql_where=text("deleted_at IS NULL")),
 )
@@ -165,7 +176,7 @@ instance = Table(
     _time("due_at"),
     Index("uq_instance_logical_id", *CLUSTER_KEY, "logical_id", unique=True),
     Index("ix_instance_due", *CLUSTER_KEY, "due_at", postgresql_where=text("due_at IS NOT NULL")),
-    Index("ix_instance_listed", *CLUSTER_KEY, "listed_at", "logical_id"),
+    Index("ix_instance_created", *CLUSTER_KEY, "created_at", "logical_id"),
     Index("ix_instance_id", *CLUSTER_KEY, "instance_id", postgresql_where=text("instance_id IS NOT NULL")),
     Index(
         "ix_instance_waiting",

@@ -12,13 +12,20 @@ from app.store import copies
 from app.store.db import Tx
 
 _LEASED = "coalesce(lease_until_wall > clock_timestamp(), false)"
-# While somebody advances the world, its clock stands where the advance has got to.
-_NOW = f"""CASE WHEN frozen OR {_LEASED} THEN base
-    ELSE least(base + (clock_timestamp() - base_wall) * rate, '{clock.LATEST:%Y-%m-%d}Z') END"""
+# No process is trusted to have lived longer than this after its last sign of life.
+GAP_SECONDS = 2
+_PULSE = f"(SELECT seen_wall + interval '{GAP_SECONDS} seconds' FROM pulse)"
+_SINCE = "greatest(base_wall, lease_until_wall)"
+# While somebody advances the world, its clock stands where the advance has got to; if he dies, it goes on from there
+# when his lease ends. It stands still, too, when no process has lived for a while (CT-1).
+_NOW = f"""CASE WHEN frozen OR {_LEASED} THEN base ELSE least(
+    base + greatest(least(clock_timestamp(), {_PULSE}) - {_SINCE}, interval '0') * rate,
+    '{clock.LATEST:%Y-%m-%d}Z') END"""
 COLUMNS = f"name, seed, profile, started_at, rate, frozen, {_LEASED} AS leased, lease_epoch, {_NOW} AS now"
 
 READ = f"SELECT {COLUMNS} FROM world WHERE name = $1"
 SHARE = f"{READ} FOR SHARE"
+KEEP = f"{READ} FOR KEY SHARE"
 LOCK = f"{READ} FOR UPDATE"
 LIST = f"SELECT {COLUMNS} FROM world ORDER BY name"
 # Worlds whose clock has reached something: only these are worth a claim.
@@ -28,10 +35,12 @@ BUSY = f"""SELECT name FROM world WHERE NOT frozen AND NOT {_LEASED} AND (
     OR EXISTS (SELECT 1 FROM capacity_wake k WHERE k.world = world.name AND k.at <= {_NOW})
     OR EXISTS (SELECT 1 FROM capacity_change k WHERE k.world = world.name AND k.at <= {_NOW}))
     ORDER BY name"""
+PATIENT = "SET LOCAL statement_timeout = '30s'"
+"""For who wants a world alone: passes over it are short, but may be many."""
 AGENDA = """SELECT (SELECT min(at) FROM capacity_change WHERE world = $1),
     (SELECT min(at) FROM capacity_wake WHERE world = $1),
     (SELECT min(due_at) FROM cluster WHERE world = $1 AND due_at IS NOT NULL)"""
-# A wall clock that jumped, or a time without any live process, is no time of a running world (CT-1).
+# A wall clock that jumped, or a time without any live process, is no time of a running world.
 SHIFT = "UPDATE world SET base_wall = base_wall + $1::interval WHERE NOT frozen"
 
 
@@ -65,8 +74,15 @@ async def share(tx: Tx, name: str) -> World | None:
     return from_row(row) if row else None
 
 
+async def keep(tx: Tx, name: str) -> World | None:
+    """The same, and nobody may lock, copy or drop the world until this transaction ends; its clock may be moved."""
+    row = await tx.fetchrow(KEEP, name)
+    return from_row(row) if row else None
+
+
 async def lock(tx: Tx, name: str) -> World | None:
-    """The same, and every pass over the world waits until this transaction ends."""
+    """The same, and every pass over the world and every write to it waits until this transaction ends."""
+    await tx.execute(PATIENT)
     row = await tx.fetchrow(LOCK, name)
     return from_row(row) if row else None
 
@@ -90,10 +106,12 @@ async def agenda(tx: Tx, name: str) -> Agenda:
 async def insert_world(
     tx: Tx, name: str, *, seed: int, profile: str, start: WorldTime, rate: float, frozen: bool
 ) -> bool:
-    """True when the world was made, False when its name was taken."""
+    """True when the world was made, False when its name was taken. Its epochs begin behind those of any former world
+    of the name, so that a stale holder of a lease stays stale."""
     made = await tx.fetchval(
-        """INSERT INTO world (name, seed, profile, started_at, base, base_wall, rate, frozen)
-        VALUES ($1, $2, $3, $4, $4, clock_timestamp(), $5, $6) ON CONFLICT DO NOTHING RETURNING true""",
+        """INSERT INTO world (name, seed, profile, started_at, base, base_wall, rate, frozen, lease_epoch)
+        VALUES ($1, $2, $3, $4, $4, clock_timestamp(), $5, $6, extract(epoch FROM clock_timestamp()) * 1000)
+        ON CONFLICT DO NOTHING RETURNING true""",
         name,
         seed,
         profile,
@@ -107,7 +125,8 @@ async def insert_world(
 async def set_clock(tx: Tx, name: str, now: WorldTime, *, rate: float, frozen: bool) -> None:
     """From now on the clock runs (or stands) from `now`."""
     await tx.execute(
-        "UPDATE world SET base = $2, base_wall = clock_timestamp(), rate = $3, frozen = $4 WHERE name = $1",
+        """UPDATE world SET base = $2, base_wall = clock_timestamp(), rate = $3, frozen = $4, lease_until_wall = NULL
+        WHERE name = $1""",
         name,
         now,
         rate,
@@ -122,6 +141,7 @@ async def set_profile(tx: Tx, name: str, profile: str) -> None:
 
 async def take_lease(tx: Tx, name: str, owner: str, seconds: float) -> int | None:
     """The new epoch, or None while another holds the lease. Waits for the passes that are under way."""
+    await tx.execute(PATIENT)
     epoch: int | None = await tx.fetchval(
         f"""UPDATE world SET lease_owner = $2, lease_epoch = lease_epoch + 1, base = {_NOW},
         base_wall = clock_timestamp(), lease_until_wall = clock_timestamp() + make_interval(secs => $3)
@@ -136,9 +156,9 @@ async def take_lease(tx: Tx, name: str, owner: str, seconds: float) -> int | Non
 async def move(tx: Tx, name: str, epoch: int, now: WorldTime, seconds: float) -> bool:
     """Set the leased world's clock to `now` and renew the lease; False when the lease was lost."""
     moved = await tx.fetchval(
-        """UPDATE world SET base = greatest(base, $3), base_wall = clock_timestamp(),
+        f"""UPDATE world SET base = greatest(base, $3), base_wall = clock_timestamp(),
         lease_until_wall = clock_timestamp() + make_interval(secs => $4)
-        WHERE name = $1 AND lease_epoch = $2 RETURNING true""",
+        WHERE name = $1 AND lease_epoch = $2 AND {_LEASED} RETURNING true""",
         name,
         epoch,
         now,
@@ -150,8 +170,8 @@ async def move(tx: Tx, name: str, epoch: int, now: WorldTime, seconds: float) ->
 async def release(tx: Tx, name: str, epoch: int) -> None:
     """Give the lease back; the clock goes on from where the advance has got to."""
     await tx.execute(
-        """UPDATE world SET lease_owner = NULL, lease_until_wall = NULL, base_wall = clock_timestamp()
-        WHERE name = $1 AND lease_epoch = $2""",
+        f"""UPDATE world SET lease_owner = NULL, lease_until_wall = NULL, base_wall = clock_timestamp()
+        WHERE name = $1 AND lease_epoch = $2 AND {_LEASED}""",
         name,
         epoch,
     )

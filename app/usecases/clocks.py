@@ -40,7 +40,14 @@ class Advanced:
 
 
 async def read(tx: Tx, name: str) -> World:
-    world = await worlds.read(tx, name)
+    return _there(await worlds.read(tx, name), name)
+
+
+async def locked(tx: Tx, name: str) -> World:
+    return _there(await worlds.lock(tx, name), name)
+
+
+def _there(world: World | None, name: str) -> World:
     if world is None:
         raise NotFound(f"There is no world '{name}'. Create it with `windtunnel world create {name}`.")
     return world
@@ -53,9 +60,7 @@ async def read_with_next(tx: Tx, name: str) -> tuple[World, WorldTime | None]:
 
 async def set_clock(tx: Tx, name: str, *, frozen: bool | None, rate: float | None) -> World:
     """Freeze, resume or change the rate; the clock goes on from where it is."""
-    await read(tx, name)
-    world = await worlds.lock(tx, name)
-    assert world is not None
+    world = await locked(tx, name)
     if world.leased:
         raise Conflict(f"World '{name}' is being advanced. Try again when the advance has returned.")
     await worlds.set_clock(
@@ -78,9 +83,7 @@ async def advance(db: Database, name: str, goal: Goal, policy: Policy, owner: st
 
 async def _leap(tx: Tx, name: str, goal: Goal) -> Advanced | None:
     """Nothing is due on the way: set the clock, in one transaction. None when there is work or somebody's lease."""
-    await read(tx, name)
-    world = await worlds.lock(tx, name)
-    assert world is not None
+    world = await locked(tx, name)
     due = (await worlds.agenda(tx, name)).first
     target = _target(world, goal, due)
     if world.leased or (due is not None and due <= target):

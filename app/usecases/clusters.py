@@ -28,10 +28,10 @@ from app.core.scope import Scope
 from app.core.times import WorldTime, after
 from app.core.updating import begin_update, check_may_delete, check_may_update, revise
 from app.core.world import World
-from app.store import clusters, creation, events, pages, worlds
+from app.store import clusters, creation, events, instances, pages, worlds
 from app.store.db import Database, Tx
 from app.usecases import limits
-from app.usecases.provisioning import Policy
+from app.usecases.provisioning import Policy, announce, handle, state_change
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +56,24 @@ def no_world(scope: Scope) -> NotFound:
     return NotFound(f"There is no world '{scope.world}'. Create it with `windtunnel world create {scope.world}`.")
 
 
-async def must_lock(tx: Tx, scope: Scope, name_or_arn: str) -> Cluster:
-    cluster = await clusters.lock(tx, scope, name_or_arn)
-    if cluster is None:
-        raise unknown(name_or_arn)
-    return cluster
+async def hold_world(tx: Tx, scope: Scope) -> World:
+    """The world, which nobody may copy or drop until this transaction ends: first of all locks of a write."""
+    world = await worlds.keep(tx, scope.world)
+    if world is None:
+        raise no_world(scope)
+    return world
+
+
+async def must_lock(tx: Tx, scope: Scope, name_or_arn: str, policy: Policy) -> tuple[World, Cluster]:
+    """The world and the locked cluster, with all of its past done: a worker that lags must not see the change in it."""
+    world = await hold_world(tx, scope)
+    while True:
+        found = await clusters.lock(tx, scope, name_or_arn)
+        if found is None:
+            raise unknown(name_or_arn)
+        if found.due_at is None or found.due_at >= world.now:
+            return world, found.cluster
+        await handle(tx, world, found, policy)
 
 
 async def must_get(tx: Tx, scope: Scope, name_or_arn: str) -> Cluster:
@@ -83,8 +96,8 @@ async def create(db: Database, scope: Scope, intent: ClusterIntent) -> Cluster:
         raise no_world(scope)
     if survey.taken:
         raise _taken(intent.name)
-    if survey.eks_taken:  # one HyperPod cluster per EKS cluster, held until the old one is gone (seen in the field)
-        raise Invalid(f"Specified cluster external resource id {intent.eks_arn} already in use")
+    if survey.eks_taken:
+        raise _eks_taken(intent)
     cluster = _build(scope, intent, survey.world, survey.generation)
     groups = _build_groups(cluster, intent.groups, 0, survey.world.now, intent.network)
     if survey.has_quotas:
@@ -105,9 +118,17 @@ async def _create(tx: Tx, scope: Scope, cluster: Cluster, groups: Sequence[Group
     told = [Event("cluster-started", at, params={"operation": "creation"}), *_announce_groups(groups, at)]
     told = told if cluster.continuous else []
     cluster = replace(cluster, event_seq=len(told))
-    if not await creation.create(tx, scope.world, cluster, groups, told, intent.tags, at):
-        raise _taken(intent.name)
-    return cluster
+    if await creation.create(tx, scope.world, cluster, groups, told, intent.tags, at, state_change(cluster)):
+        return cluster
+    survey = await creation.survey(tx, scope, intent.name, intent.eks_arn)  # another was quicker: at what?
+    if survey is None:
+        raise no_world(scope)
+    raise _eks_taken(intent) if survey.eks_taken and not survey.taken else _taken(intent.name)
+
+
+def _eks_taken(intent: ClusterIntent) -> Invalid:
+    """One HyperPod cluster per EKS cluster, held until the old one is gone (seen in the field)."""
+    return Invalid(f"Specified cluster external resource id {intent.eks_arn} already in use")
 
 
 def _taken(name: str) -> InUse:
@@ -126,6 +147,7 @@ def _build(scope: Scope, intent: ClusterIntent, world: World, generation: int) -
         orchestrator=intent.orchestrator,
         created_at=world.now,
         opens_at=after(world.now, world.timings.delays["setup"]),
+        eks_arn=intent.eks_arn,
         spec=intent.request,
     )
 
@@ -162,11 +184,14 @@ def scaling(group: Group) -> dict[str, int]:
     return {"current": group.current, "target": group.target, "min": group.minimum}
 
 
-async def describe(tx: Tx, scope: Scope, name_or_arn: str) -> tuple[Cluster, list[Group]]:
+async def describe(tx: Tx, scope: Scope, name_or_arn: str) -> tuple[Cluster, list[Group], dict[tuple[str, str], int]]:
+    """The cluster, its groups, and, if it has flexible groups, its running nodes by (group, instance type)."""
     found = await clusters.describe(tx, scope, name_or_arn)
     if found is None:
         raise unknown(name_or_arn)
-    return found
+    cluster, groups = found
+    flexible = any("InstanceRequirements" in group.spec["request"] for group in groups)
+    return cluster, groups, await instances.running_by_type(tx, scope, cluster.cluster_id) if flexible else {}
 
 
 async def page(tx: Tx, scope: Scope, **question: Any) -> list[pages.ListedCluster]:
@@ -179,8 +204,7 @@ async def page(tx: Tx, scope: Scope, **question: Any) -> list[pages.ListedCluste
 
 async def update(tx: Tx, scope: Scope, name_or_arn: str, intent: UpdateIntent, policy: Policy) -> Cluster:
     """Change what is wanted; several updates may be under way at once."""
-    cluster = await must_lock(tx, scope, name_or_arn)
-    world = await world_of(tx, scope)
+    world, cluster = await must_lock(tx, scope, name_or_arn, policy)
     check_may_update(cluster)
     groups = await clusters.groups(tx, scope, cluster.cluster_id)
     cluster = _turn_continuous(cluster, intent, groups)
@@ -202,7 +226,8 @@ async def update(tx: Tx, scope: Scope, name_or_arn: str, intent: UpdateIntent, p
     changing = [g for name, g in revision.changed.items() if g.operation is not None and g != groups[name]]
     await clusters.insert_groups(tx, scope, cluster.cluster_id, added)
     await clusters.save_groups(tx, scope, cluster.cluster_id, revision.changed.values())
-    cluster = begin_update(cluster, intent.facts, bool(added or changing))
+    was, cluster = cluster, begin_update(cluster, intent.facts, bool(added or changing))
+    await announce(tx, scope, was, cluster, world.now)
     told = _tell_update(cluster, added, changing, world.now)
     await save_due(tx, scope, cluster, told, world.now, policy)
     return cluster
@@ -246,10 +271,10 @@ async def save_due(
 
 async def delete(tx: Tx, scope: Scope, name_or_arn: str, policy: Policy) -> Cluster:
     """Ask for the cluster's end; its instances stop being billed as soon as they begin to terminate."""
-    cluster = await must_lock(tx, scope, name_or_arn)
-    world = await world_of(tx, scope)
+    world, cluster = await must_lock(tx, scope, name_or_arn, policy)
     check_may_delete(cluster)
-    cluster = replace(cluster, delete_requested_at=world.now, operation="deletion")
+    was, cluster = cluster, replace(cluster, delete_requested_at=world.now, operation="deletion")
+    await announce(tx, scope, was, cluster, world.now)
     told = [Event("cluster-started", world.now, params={"operation": "deletion"})]
     await save_due(tx, scope, cluster, told, world.now, policy)
     return cluster

@@ -13,7 +13,7 @@ from app.store.db import Tx
 
 async def check(tx: Tx, scope: Scope, cluster_id: str | None, groups: Sequence[Group]) -> None:
     """Refuse groups that would pass a quota; it counts wanted instances, not running ones."""
-    quotas = await capacity.quotas(tx, scope)
+    quotas = await capacity.quotas(tx, scope, lock=True)
     if not quotas:
         return
     before = await capacity.targets(tx, scope)

@@ -5,8 +5,8 @@ from datetime import timedelta
 from app.store import processes, worlds
 from app.store.db import Tx
 
-GAP = timedelta(seconds=3)
-"""A longer silence of every process, or any step of the wall clock backward beyond a second, is no time of a world."""
+GAP = timedelta(seconds=worlds.GAP_SECONDS)
+"""What of a silence of every process still counts as time of a world; the clocks stop there by themselves."""
 BACKWARD = timedelta(seconds=-1)
 
 
@@ -18,8 +18,9 @@ async def beat(tx: Tx, name: str, kind: str, passes: int) -> timedelta | None:
     await processes.forget_dead(tx)
     if silence is None or BACKWARD <= silence <= GAP:
         return None
-    await worlds.shift(tx, silence)
-    return silence
+    gap = silence - GAP if silence > GAP else silence
+    await worlds.shift(tx, gap)
+    return gap
 
 
 async def leave(tx: Tx, name: str) -> None:

@@ -1,8 +1,10 @@
 """Nodes as requests see them: list, describe, add, delete."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from hashlib import sha256
 from typing import Any
 
 from app.core.cluster import Cluster, Group, cluster_status
@@ -10,17 +12,20 @@ from app.core.cluster_events import Event
 from app.core.errors import Invalid, NotFound
 from app.core.instance import Instance, vendor_status
 from app.core.scope import Scope
-from app.core.times import after
+from app.core.times import WorldTime, after
 from app.core.updating import addition_problem, begin_update, check_may_update, removal_problem, shrink
+from app.core.world import World
 from app.store import clusters, idempotency, instances, pages
 from app.store.db import Tx
 from app.store.pages import NodePage
 from app.usecases import limits
-from app.usecases.clusters import must_get, must_lock, save_due, scaling, unknown, world_of
+from app.usecases.clusters import must_get, must_lock, save_due, scaling, unknown
 from app.usecases.provisioning import Policy, add_places, grown
 
 TOKEN_LIFE = timedelta(hours=8)
 MOST_ADDED = 50
+ADD = "BatchAddClusterNodes"
+NO_LOGICAL_IDS = "Logical ids of nodes need NodeProvisioningMode Continuous. Use instance ids."
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +43,20 @@ async def find(
 ) -> tuple[Cluster, Group, Instance]:
     """One node by either of its ids."""
     cluster = await must_get(tx, scope, name_or_arn)
+    if logical_id is not None and not cluster.continuous:
+        raise Invalid(NO_LOGICAL_IDS)
     by, value = ("instance_id", instance_id) if instance_id is not None else ("logical_id", logical_id)
     nodes = await instances.find(tx, scope, cluster.cluster_id, by=by, values=[value or ""])
     if not nodes:
-        raise NotFound(f"Node '{value}' not found in cluster '{cluster.name}'. ListClusterNodes shows its nodes.")
-    groups = await clusters.groups(tx, scope, cluster.cluster_id)
-    return cluster, groups[nodes[0].group], nodes[0]
+        raise _no_node(value, cluster)
+    group = (await clusters.groups(tx, scope, cluster.cluster_id)).get(nodes[0].group)
+    if group is None:  # its group went with it between the two statements
+        raise _no_node(value, cluster)
+    return cluster, group, nodes[0]
+
+
+def _no_node(value: str | None, cluster: Cluster) -> NotFound:
+    return NotFound(f"Node '{value}' not found in cluster '{cluster.name}'. ListClusterNodes shows its nodes.")
 
 
 async def page(tx: Tx, scope: Scope, name_or_arn: str, **question: Any) -> NodePage:
@@ -51,6 +64,8 @@ async def page(tx: Tx, scope: Scope, name_or_arn: str, **question: Any) -> NodeP
     found = await pages.nodes(tx, scope, name_or_arn, **question)
     if found is None:
         raise unknown(name_or_arn)
+    if question["unlaunched"] and not found.continuous:
+        raise Invalid(NO_LOGICAL_IDS)
     return found
 
 
@@ -60,20 +75,22 @@ async def add(
     """Raise the targets of groups, item by item; the answer names the new nodes by their logical ids (HP-31)."""
     if sum(item.count for item in items) > MOST_ADDED:
         raise Invalid(f"A call of BatchAddClusterNodes adds at most {MOST_ADDED} nodes in all. Send several calls.")
-    cluster = await must_lock(tx, scope, name_or_arn)
-    world = await world_of(tx, scope)
-    if token is not None:
-        kept = await idempotency.claim(
-            tx,
-            scope,
-            "BatchAddClusterNodes",
-            token,
-            repr((cluster.cluster_id, items)),
-            world.now,
-            after(world.now, TOKEN_LIFE),
-        )
-        if kept is not None:
-            return await _repeat(tx, scope, cluster, kept, repr((cluster.cluster_id, items)))
+    world, cluster = await must_lock(tx, scope, name_or_arn, policy)
+    if token is None:
+        return await _add(tx, scope, world, cluster, items, policy)
+    asked = sha256(repr((cluster.cluster_id, items)).encode()).hexdigest()
+    until = after(world.now, TOKEN_LIFE)
+    kept = await idempotency.claim(tx, scope, ADD, token, asked, world.now, until)
+    if kept is not None:
+        return await _repeat(tx, scope, cluster, kept, asked)
+    answer = await _add(tx, scope, world, cluster, items, policy)
+    await idempotency.keep(tx, scope, ADD, token, answer)
+    return answer
+
+
+async def _add(
+    tx: Tx, scope: Scope, world: World, cluster: Cluster, items: Sequence[Addition], policy: Policy
+) -> dict[str, Any]:
     _check_may_add(cluster)
     groups = await clusters.groups(tx, scope, cluster.cluster_id)
     changed = dict(groups)
@@ -91,8 +108,6 @@ async def add(
         answer["Successful"] += [_added(item, node) for node in new]
     await limits.check(tx, scope, cluster.cluster_id, list(changed.values()))
     await _save(tx, scope, cluster, groups, changed, policy, world.now)
-    if token is not None:
-        await idempotency.keep(tx, scope, "BatchAddClusterNodes", token, answer)
     return answer
 
 
@@ -161,43 +176,59 @@ async def delete(
     """Take exactly the named nodes; the targets of their groups fall with them (HP-31)."""
     if not instance_ids and not logical_ids:
         raise Invalid("Give NodeIds, NodeLogicalIds or both.")
-    cluster = await must_lock(tx, scope, name_or_arn)
-    world = await world_of(tx, scope)
+    world, cluster = await must_lock(tx, scope, name_or_arn, policy)
+    _check_may_delete(cluster, logical_ids)
+    groups = await clusters.groups(tx, scope, cluster.cluster_id)
+    by_id = await _sort_out(tx, scope, cluster, groups, "instance_id", instance_ids)
+    by_logical_id = await _sort_out(tx, scope, cluster, groups, "logical_id", logical_ids)
+    taken = {node.logical_id: node.group for node in (*by_id.taken.values(), *by_logical_id.taken.values())}
+    await instances.stop_nodes(tx, scope, cluster.cluster_id, world.now, sorted(taken))
+    lost = Counter(taken.values())
+    changed = {name: shrink(group, lost[name]) if lost[name] else group for name, group in groups.items()}
+    await _save(tx, scope, cluster, groups, changed, policy, world.now)
+    return {
+        "Successful": list(by_id.taken) or None,
+        "Failed": [{"NodeId": one, **problem} for one, problem in by_id.problems.items()] or None,
+        "SuccessfulNodeLogicalIds": list(by_logical_id.taken) or None,
+        "FailedNodeLogicalIds": [{"NodeLogicalId": one, **problem} for one, problem in by_logical_id.problems.items()]
+        or None,
+    }
+
+
+def _check_may_delete(cluster: Cluster, logical_ids: Sequence[str]) -> None:
     if not cluster.continuous and logical_ids:
-        raise Invalid("NodeLogicalIds need NodeProvisioningMode Continuous. Use NodeIds.")
+        raise Invalid(NO_LOGICAL_IDS)
     check_may_update(cluster)
     status = cluster_status(cluster)
     if status != "InService":
         raise Invalid(f"Cluster '{cluster.name}' is in {status} state. Delete nodes when it is InService.")
-    groups = await clusters.groups(tx, scope, cluster.cluster_id)
-    answer: dict[str, list[Any]] = {}
-    taken: dict[str, str] = {}
-    for by, asked, member, done, failed in (
-        ("instance_id", instance_ids, "NodeId", "Successful", "Failed"),
-        ("logical_id", logical_ids, "NodeLogicalId", "SuccessfulNodeLogicalIds", "FailedNodeLogicalIds"),
-    ):
-        nodes = await instances.find(tx, scope, cluster.cluster_id, by=by, values=asked)
-        found = {getattr(node, by): node for node in nodes}
-        for one in dict.fromkeys(asked):
-            node = found.get(one)
-            problem = (
-                ("NodeIdNotFound", f"Node '{one}' not found in cluster '{cluster.name}'.")
-                if node is None
-                else removal_problem(cluster, groups[node.group], node.terminate_at is not None)
-            )
-            if problem is not None:
-                answer.setdefault(failed, []).append({member: one, "Code": problem[0], "Message": problem[1]})
-            else:
-                assert node is not None
-                taken[node.logical_id] = node.group
-                answer.setdefault(done, []).append(one)
-    await instances.stop_nodes(tx, scope, cluster.cluster_id, world.now, sorted(taken))
-    changed = {
-        name: shrink(group, lost) if (lost := list(taken.values()).count(name)) else group
-        for name, group in groups.items()
-    }
-    await _save(tx, scope, cluster, groups, changed, policy, world.now)
-    return answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Sorted:
+    """Which of the asked ids can be taken, and what is wrong with the others."""
+
+    taken: dict[str, Instance]
+    problems: dict[str, dict[str, str]]
+
+
+async def _sort_out(
+    tx: Tx, scope: Scope, cluster: Cluster, groups: Mapping[str, Group], by: str, asked: Sequence[str]
+) -> _Sorted:
+    found = await instances.find(tx, scope, cluster.cluster_id, by=by, values=asked) if asked else []
+    nodes = {getattr(node, by): node for node in found}
+    result = _Sorted({}, {})
+    for one in dict.fromkeys(asked):
+        node = nodes.get(one)
+        if node is None:
+            problem: tuple[str, str] | None = ("NodeIdNotFound", f"Node '{one}' not found in '{cluster.name}'.")
+        else:
+            problem = removal_problem(cluster, groups[node.group], node.terminate_at is not None)
+        if problem is not None:
+            result.problems[one] = {"Code": problem[0], "Message": problem[1]}
+        elif node is not None:
+            result.taken[one] = node
+    return result
 
 
 async def _save(
@@ -207,7 +238,7 @@ async def _save(
     before: dict[str, Group],
     after_: dict[str, Group],
     policy: Policy,
-    now: Any,
+    now: WorldTime,
 ) -> None:
     touched = [group for name, group in after_.items() if group is not before[name]]
     if not touched:

@@ -8,6 +8,7 @@ import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import asyncpg
 
@@ -22,6 +23,7 @@ from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.core.world import World
 from app.store import capacity, clusters, events, faults, instances, ledger, worlds
+from app.store.clusters import Claimed
 from app.store.db import CONNECTION_LOST, Tx
 from app.usecases.prices import rates
 
@@ -47,14 +49,17 @@ async def pass_over(tx: Tx, world_name: str, policy: Policy, epoch: int | None =
     world = await worlds.share(tx, world_name)
     if world is None or not _may_move(world, epoch):
         return None
-    claimed = await clusters.claim_due(tx, world_name, world.now)
+    claimed = await clusters.claim_due(tx, world_name, world.now, wait=epoch is not None)
     if claimed is None:
         return None
     try:
         async with tx.transaction():
-            return await _handle(tx, world, claimed.cluster, claimed.due_at, policy)
-    except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, *CONNECTION_LOST):
-        raise  # not the cluster's fault: the whole transaction is tried again
+            return await handle(tx, world, claimed, policy)
+    except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, *CONNECTION_LOST) as error:
+        if not isinstance(error, ValueError):
+            raise  # not the cluster's fault: the whole transaction is tried again
+        await _postpone(tx, world.name, claimed.cluster, error)  # a value of its that the driver cannot send
+        return Counter(failed=1)
     except Exception as error:  # whatever is wrong with one cluster must not stop the others
         await _postpone(tx, world.name, claimed.cluster, error)
         return Counter(failed=1)
@@ -73,7 +78,9 @@ def _may_move(world: World, epoch: int | None) -> bool:
     return not world.frozen and not world.leased
 
 
-async def _handle(tx: Tx, world: World, cluster: Cluster, at: WorldTime, policy: Policy) -> Counter[str]:
+async def handle(tx: Tx, world: World, due: Claimed, policy: Policy) -> Counter[str]:
+    """Do what the locked cluster has to do at the instant for which it is due."""
+    cluster, at = due.cluster, due.due_at or world.now
     scope = Scope(world.name, cluster.account, cluster.region)
     groups = await clusters.groups(tx, scope, cluster.cluster_id)
     nodes = await instances.due(tx, scope, cluster.cluster_id, at, BATCH)
@@ -97,10 +104,11 @@ async def _surroundings(
     growing = {name for name, group in groups.items() if group.slots < max(group.target, group.stable_target)}
     touched = {node.group for node in nodes} | growing
     types = {node.instance_type for node in nodes}
+    types.update(kind for node in nodes for kind in (node.wish or {}).get("types", ()))
     types.update(kind for name in touched for kind in groups[name].instance_types)
     rules = await faults.lock_rules(tx, world.name) if types else []
     pools = await capacity.lock_pools(tx, world.name, region, sorted(types)) if types else []
-    return Surroundings(world.seed, world.timings, Stock(pools), Faults(rules, world.seed))
+    return Surroundings(world.seed, world.timings, Stock(pools, types), Faults(rules, world.seed))
 
 
 def _launch_planned(made: Decision, batch: Batch, world: World, around: Surroundings) -> list[Instance]:
@@ -169,7 +177,6 @@ async def _carry_out(
     """Write what was decided, and when the cluster next needs looking at."""
     cluster_id = made.cluster.cluster_id
     if made.gone:
-        await _announce(tx, scope, made.cluster, "Deleted", made.at)
         await clusters.bury(tx, scope, cluster_id, made.at)
         return
     await _stop(tx, scope, made)
@@ -179,8 +186,7 @@ async def _carry_out(
         await clusters.remove_groups(tx, scope, cluster_id, made.removed)
     changed = [group for name, group in made.groups.items() if group is not before.get(name)]
     await clusters.save_groups(tx, scope, cluster_id, changed)
-    if (status := cluster_status(made.cluster)) != cluster_status(was):
-        await _announce(tx, scope, made.cluster, status, made.at)
+    await announce(tx, scope, was, made.cluster, made.at)
     times = (again_at, await instances.next_due(tx, scope, cluster_id), next_deadline(made.cluster, made.groups))
     due_at = min((time for time in times if time is not None), default=None)
     await clusters.save(tx, scope, replace(made.cluster, event_seq=seq), due_at)
@@ -210,8 +216,15 @@ def grown(group: Group, count: int) -> Group:
     return replace(group, rows=group.rows + count, slots=group.slots + count, next_ordinal=group.next_ordinal + count)
 
 
-async def _announce(tx: Tx, scope: Scope, cluster: Cluster, status: str, at: WorldTime) -> None:
-    detail = {"ClusterArn": cluster.arn, "ClusterName": cluster.name, "ClusterStatus": status}
+async def announce(tx: Tx, scope: Scope, was: Cluster, cluster: Cluster, at: WorldTime) -> None:
+    """Tell the outside when the cluster's status is another than it was."""
+    if cluster_status(was) != cluster_status(cluster):
+        await events.announce(tx, scope, cluster.cluster_id, at, *state_change(cluster))
+
+
+def state_change(cluster: Cluster) -> tuple[str, dict[str, Any]]:
+    """The detail type and the detail of the message about a cluster's new status."""
+    detail = {"ClusterArn": cluster.arn, "ClusterName": cluster.name, "ClusterStatus": cluster_status(cluster)}
     if cluster.failure_message is not None:
         detail["FailureMessage"] = cluster.failure_message
-    await events.announce(tx, scope, cluster.cluster_id, at, STATE_CHANGE, detail)
+    return STATE_CHANGE, detail

@@ -6,6 +6,7 @@ from app.core.errors import Invalid, NotFound
 from app.core.scope import Scope
 from app.store import clusters, tags
 from app.store.db import Tx
+from app.usecases.clusters import hold_world
 
 MOST_TAGS = 50
 
@@ -25,6 +26,7 @@ async def read(tx: Tx, scope: Scope, arn: str) -> dict[str, str]:
 
 async def add(tx: Tx, scope: Scope, arn: str, new: Mapping[str, str]) -> dict[str, str]:
     """The resource's tags afterwards."""
+    await hold_world(tx, scope)
     await _check(tx, scope, arn)
     after = await tags.read(tx, scope, arn) | dict(new)
     if len(after) > MOST_TAGS:
@@ -34,5 +36,6 @@ async def add(tx: Tx, scope: Scope, arn: str, new: Mapping[str, str]) -> dict[st
 
 
 async def remove(tx: Tx, scope: Scope, arn: str, keys: Sequence[str]) -> None:
+    await hold_world(tx, scope)
     await _check(tx, scope, arn)
     await tags.remove(tx, scope, arn, keys)

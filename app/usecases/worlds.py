@@ -80,7 +80,7 @@ async def drop(tx: Tx, name: str) -> None:
     if name == DEFAULT_WORLD:
         raise Conflict(f"World '{name}' is the one that clients find without a path; it cannot be dropped. Reset it.")
     await sessions.allow(tx, LONG_SECONDS)
-    await _locked(tx, name)
+    _check_rests(await _locked(tx, name))
     await worlds.remove(tx, name)
 
 
@@ -88,6 +88,7 @@ async def reset(tx: Tx, name: str, changed: Mapping[str, Any]) -> World:
     """Empty the world and begin it again with its seed, profile, start, rate and clock state, except for `changed`."""
     await sessions.allow(tx, LONG_SECONDS)
     old = await _locked(tx, name)
+    _check_rests(old)
     facts: dict[str, Any] = {
         "seed": old.seed,
         "profile": old.profile,
@@ -101,7 +102,10 @@ async def reset(tx: Tx, name: str, changed: Mapping[str, Any]) -> World:
 
 
 async def export(tx: Tx, name: str) -> dict[str, Any]:
-    """All of the world that is not wall time, as JSON values; equal worlds give equal values, whatever their names."""
+    """All of the world that is not wall time, as JSON values; equal worlds give equal values, whatever their names.
+
+    Client tokens are left out: an SDK draws them at random, and they say nothing of the world.
+    """
     await sessions.allow(tx, LONG_SECONDS)
     world = await _locked(tx, name)
     rows = {str(table): rows async for table, rows in copies.export_rows(tx, name)}
@@ -143,6 +147,11 @@ def _by_key(key: list[str], rows: list[dict[str, Any]]) -> dict[tuple[Any, ...],
 def _compared(table: str, key: dict[str, Any], left: dict[str, Any], right: dict[str, Any]) -> list[dict[str, Any]]:
     columns = {name: [left[name], right[name]] for name in left if left[name] != right[name]}
     return [{"table": table, "key": key, "columns": columns}] if columns else []
+
+
+def _check_rests(world: World) -> None:
+    if world.leased:
+        raise Conflict(f"World '{world.name}' is being advanced. Try again when the advance has returned.")
 
 
 def _check_name(name: str) -> None:

@@ -13,20 +13,20 @@ depends_on = None
 def upgrade() -> None:
     op.create_table(
         "capacity_change",
-        sa.Column("world", sa.Text(), nullable=False),
+        sa.Column("world", sa.Text(collation="C"), nullable=False),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("region", sa.Text(), nullable=False),
-        sa.Column("zone", sa.Text(), nullable=False),
-        sa.Column("instance_type", sa.Text(), nullable=False),
+        sa.Column("region", sa.Text(collation="C"), nullable=False),
+        sa.Column("zone", sa.Text(collation="C"), nullable=False),
+        sa.Column("instance_type", sa.Text(collation="C"), nullable=False),
         sa.Column("total", sa.Integer(), nullable=True),
         sa.PrimaryKeyConstraint("world", "at", "region", "zone", "instance_type", name=op.f("pk_capacity_change")),
     )
     op.create_table(
         "capacity_pool",
-        sa.Column("world", sa.Text(), nullable=False),
-        sa.Column("region", sa.Text(), nullable=False),
-        sa.Column("zone", sa.Text(), nullable=False),
-        sa.Column("instance_type", sa.Text(), nullable=False),
+        sa.Column("world", sa.Text(collation="C"), nullable=False),
+        sa.Column("region", sa.Text(collation="C"), nullable=False),
+        sa.Column("zone", sa.Text(collation="C"), nullable=False),
+        sa.Column("instance_type", sa.Text(collation="C"), nullable=False),
         sa.Column("total", sa.Integer(), nullable=False),
         sa.Column("used", sa.Integer(), nullable=False),
         sa.CheckConstraint("used >= 0 AND total >= 0", name=op.f("ck_capacity_pool_counts")),
@@ -34,34 +34,35 @@ def upgrade() -> None:
     )
     op.create_table(
         "capacity_wake",
-        sa.Column("world", sa.Text(), nullable=False),
-        sa.Column("region", sa.Text(), nullable=False),
-        sa.Column("instance_type", sa.Text(), nullable=False),
+        sa.Column("world", sa.Text(collation="C"), nullable=False),
+        sa.Column("region", sa.Text(collation="C"), nullable=False),
+        sa.Column("instance_type", sa.Text(collation="C"), nullable=False),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("times", sa.Integer(), server_default=sa.text("1"), nullable=False),
         sa.PrimaryKeyConstraint("world", "region", "instance_type", name=op.f("pk_capacity_wake")),
     )
     op.create_table(
         "cluster",
-        sa.Column("world", sa.Text(), nullable=False),
-        sa.Column("account", sa.Text(), nullable=False),
-        sa.Column("region", sa.Text(), nullable=False),
-        sa.Column("cluster_id", sa.Text(), nullable=False),
-        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("world", sa.Text(collation="C"), nullable=False),
+        sa.Column("account", sa.Text(collation="C"), nullable=False),
+        sa.Column("region", sa.Text(collation="C"), nullable=False),
+        sa.Column("cluster_id", sa.Text(collation="C"), nullable=False),
+        sa.Column("name", sa.Text(collation="C"), nullable=False),
         sa.Column("continuous", sa.Boolean(), nullable=False),
-        sa.Column("orchestrator", sa.Text(), nullable=False),
+        sa.Column("orchestrator", sa.Text(collation="C"), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("opens_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("opened_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("controller_ready_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("in_service_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("failed_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("failure_message", sa.Text(), nullable=True),
+        sa.Column("failure_message", sa.Text(collation="C"), nullable=True),
         sa.Column("rolling_back_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("delete_requested_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("deletion_begun_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("operation", sa.Text(), nullable=True),
+        sa.Column("operation", sa.Text(collation="C"), nullable=True),
         sa.Column("event_seq", sa.BigInteger(), nullable=False),
+        sa.Column("eks_arn", sa.Text(collation="C"), nullable=True),
         sa.Column("spec", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
         sa.Column(
             "past_ordinals", postgresql.JSONB(astext_type=sa.Text()), server_default=sa.text("'{}'"), nullable=False
@@ -70,7 +71,7 @@ def upgrade() -> None:
         sa.Column("due_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("failures", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.Column("not_before_wall", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("error", sa.Text(), nullable=True),
+        sa.Column("error", sa.Text(collation="C"), nullable=True),
         sa.PrimaryKeyConstraint("world", "account", "region", "cluster_id", name=op.f("pk_cluster")),
     )
     op.create_index(
@@ -84,6 +85,13 @@ def upgrade() -> None:
         "ix_cluster_due", "cluster", ["world", "due_at"], unique=False, postgresql_where=sa.text("due_at IS NOT NULL")
     )
     op.create_index(
+        "uq_cluster_live_eks",
+        "cluster",
+        ["world", "account", "region", "eks_arn"],
+        unique=True,
+        postgresql_where=sa.text("deleted_at IS NULL AND eks_arn IS NOT NULL"),
+    )
+    op.create_index(
         "uq_cluster_live_name",
         "cluster",
         ["world", "account", "region", "name"],
@@ -92,45 +100,45 @@ def upgrade() -> None:
     )
     op.create_table(
         "cluster_event",
-        sa.Column("world", sa.Text(), nullable=False),
-        sa.Column("account", sa.Text(), nullable=False),
-        sa.Column("region", sa.Text(), nullable=False),
-        sa.Column("cluster_id", sa.Text(), nullable=False),
+        sa.Column("world", sa.Text(collation="C"), nullable=False),
+        sa.Column("account", sa.Text(collation="C"), nullable=False),
+        sa.Column("region", sa.Text(collation="C"), nullable=False),
+        sa.Column("cluster_id", sa.Text(collation="C"), nullable=False),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("seq", sa.BigInteger(), nullable=False),
-        sa.Column("kind", sa.Text(), nullable=False),
-        sa.Column("group_name", sa.Text(), nullable=True),
-        sa.Column("instance_id", sa.Text(), nullable=True),
-        sa.Column("logical_id", sa.Text(), nullable=True),
+        sa.Column("kind", sa.Text(collation="C"), nullable=False),
+        sa.Column("group_name", sa.Text(collation="C"), nullable=True),
+        sa.Column("instance_id", sa.Text(collation="C"), nullable=True),
+        sa.Column("logical_id", sa.Text(collation="C"), nullable=True),
         sa.Column("params", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
         sa.PrimaryKeyConstraint("world", "account", "region", "cluster_id", "at", "seq", name=op.f("pk_cluster_event")),
     )
     op.create_table(
         "fault_hit",
-        sa.Column("world", sa.Text(), nullable=False),
-        sa.Column("rule_id", sa.Text(), nullable=False),
+        sa.Column("world", sa.Text(collation="C"), nullable=False),
+        sa.Column("rule_id", sa.Text(collation="C"), nullable=False),
         sa.Column("number", sa.Integer(), nullable=False),
-        sa.Column("effect", sa.Text(), nullable=False),
+        sa.Column("effect", sa.Text(collation="C"), nullable=False),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("account", sa.Text(), nullable=False),
-        sa.Column("region", sa.Text(), nullable=False),
-        sa.Column("cluster", sa.Text(), nullable=False),
-        sa.Column("group_name", sa.Text(), nullable=False),
-        sa.Column("logical_id", sa.Text(), nullable=False),
+        sa.Column("account", sa.Text(collation="C"), nullable=False),
+        sa.Column("region", sa.Text(collation="C"), nullable=False),
+        sa.Column("cluster", sa.Text(collation="C"), nullable=False),
+        sa.Column("group_name", sa.Text(collation="C"), nullable=False),
+        sa.Column("logical_id", sa.Text(collation="C"), nullable=False),
         sa.Column("attempt", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("world", "rule_id", "number", name=op.f("pk_fault_hit")),
     )
     op.create_table(
         "fault_rule",
-        sa.Column("world", sa.Text(), nullable=False),
-        sa.Column("rule_id", sa.Text(), nullable=False),
-        sa.Column("effect", sa.Text(), nullable=False),
-        sa.Column("account", sa.Text(), nullable=True),
-        sa.Column("region", sa.Text(), nullable=True),
-        sa.Column("cluster", sa.Text(), nullable=True),
-        sa.Column("group_name", sa.Text(), nullable=True),
-        sa.Column("instance_type", sa.Text(), nullable=True),
-        sa.Column("node", sa.Text(), nullable=True),
+        sa.Column("world", sa.Text(collation="C"), nullable=False),
+        sa.Column("rule_id", sa.Text(collation="C"), nullable=False),
+        sa.Column("effect", sa.Text(collation="C"), nullable=False),
+        sa.Column("account", sa.Text(collation="C"), nullable=True),
+        sa.Column("region", sa.Text(collation="C"), nullable=True),
+        sa.Column("cluster", sa.Text(collation="C"), nullable=True),
+        sa.Column("group_name", sa.Text(collation="C"), nullable=True),
+        sa.Column("instance_type", sa.Text(collation="C"), nullable=True),
+        sa.Column("node", sa.Text(collation="C"), nullable=True),
         sa.Column("attempt", sa.Integer(), nullable=True),
         sa.Column("probability", sa.Integer(), nullable=False),
         sa.Column("every", sa.Integer(), nullable=False),
@@ -144,34 +152,34 @@ def upgrade() -> None:
     )
     op.create_table(
         "idempotency",
-        sa.Column("world", sa.Text(), nullable=False),
-        sa.Column("account", sa.Text(), nullable=False),
-        sa.Column("region", sa.Text(), nullable=False),
-        sa.Column("operation", sa.Text(), nullable=False),
-        sa.Column("token", sa.Text(), nullable=False),
-        sa.Column("request_hash", sa.Text(), nullable=False),
+        sa.Column("world", sa.Text(collation="C"), nullable=False),
+        sa.Column("account", sa.Text(collation="C"), nullable=False),
+        sa.Column("region", sa.Text(collation="C"), nullable=False),
+        sa.Column("operation", sa.Text(collation="C"), nullable=False),
+        sa.Column("token", sa.Text(collation="C"), nullable=False),
+        sa.Column("request_hash", sa.Text(collation="C"), nullable=False),
         sa.Column("answer", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
         sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("world", "account", "region", "operation", "token", name=op.f("pk_idempotency")),
     )
     op.create_table(
         "instance",
-        sa.Column("world", sa.Text(), nullable=False),
-        sa.Column("account", sa.Text(), nullable=False),
-        sa.Column("region", sa.Text(), nullable=False),
-        sa.Column("cluster_id", sa.Text(), nullable=False),
-        sa.Column("group_name", sa.Text(), nullable=False),
+        sa.Column("world", sa.Text(collation="C"), nullable=False),
+        sa.Column("account", sa.Text(collation="C"), nullable=False),
+        sa.Column("region", sa.Text(collation="C"), nullable=False),
+        sa.Column("cluster_id", sa.Text(collation="C"), nullable=False),
+        sa.Column("group_name", sa.Text(collation="C"), nullable=False),
         sa.Column("ordinal", sa.Integer(), nullable=False),
-        sa.Column("logical_id", sa.Text(), nullable=False),
-        sa.Column("instance_type", sa.Text(), nullable=False),
+        sa.Column("logical_id", sa.Text(collation="C"), nullable=False),
+        sa.Column("instance_type", sa.Text(collation="C"), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("listed_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("status", sa.Text(), nullable=False),
+        sa.Column("status", sa.Text(collation="C"), nullable=False),
         sa.Column("since", sa.DateTime(timezone=True), nullable=False),
         sa.Column("attempt", sa.Integer(), nullable=False),
         sa.Column("failures", sa.Integer(), nullable=False),
-        sa.Column("instance_id", sa.Text(), nullable=True),
-        sa.Column("zone", sa.Text(), nullable=True),
+        sa.Column("instance_id", sa.Text(collation="C"), nullable=True),
+        sa.Column("zone", sa.Text(collation="C"), nullable=True),
         sa.Column("launch_after", sa.DateTime(timezone=True), nullable=True),
         sa.Column("launched_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("boot_after", sa.DateTime(timezone=True), nullable=True),
@@ -185,7 +193,7 @@ def upgrade() -> None:
         sa.Column("terminate_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("echo_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("waiting_since", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("message", sa.Text(), nullable=True),
+        sa.Column("message", sa.Text(collation="C"), nullable=True),
         sa.Column("billings", sa.Integer(), nullable=False),
         sa.Column("billed_from", sa.DateTime(timezone=True), nullable=True),
         sa.Column("billed_until", sa.DateTime(timezone=True), nullable=True),
@@ -194,6 +202,12 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint(
             "world", "account", "region", "cluster_id", "group_name", "ordinal", name=op.f("pk_instance")
         ),
+    )
+    op.create_index(
+        "ix_instance_created",
+        "instance",
+        ["world", "account", "region", "cluster_id", "created_at", "logical_id"],
+        unique=False,
     )
     op.create_index(
         "ix_instance_due",
@@ -217,12 +231,6 @@ def upgrade() -> None:
         postgresql_where=sa.text("instance_id IS NOT NULL"),
     )
     op.create_index(
-        "ix_instance_listed",
-        "instance",
-        ["world", "account", "region", "cluster_id", "listed_at", "logical_id"],
-        unique=False,
-    )
-    op.create_index(
         "ix_instance_waiting",
         "instance",
         ["world", "region", "instance_type", "waiting_since"],
@@ -234,20 +242,20 @@ def upgrade() -> None:
     )
     op.create_table(
         "instance_group",
-        sa.Column("world", sa.Text(), nullable=False),
-        sa.Column("account", sa.Text(), nullable=False),
-        sa.Column("region", sa.Text(), nullable=False),
-        sa.Column("cluster_id", sa.Text(), nullable=False),
-        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("world", sa.Text(collation="C"), nullable=False),
+        sa.Column("account", sa.Text(collation="C"), nullable=False),
+        sa.Column("region", sa.Text(collation="C"), nullable=False),
+        sa.Column("cluster_id", sa.Text(collation="C"), nullable=False),
+        sa.Column("name", sa.Text(collation="C"), nullable=False),
         sa.Column("position", sa.Integer(), nullable=False),
-        sa.Column("instance_types", postgresql.ARRAY(sa.Text()), nullable=False),
-        sa.Column("node_type", sa.Text(), nullable=True),
+        sa.Column("instance_types", postgresql.ARRAY(sa.Text(collation="C")), nullable=False),
+        sa.Column("node_type", sa.Text(collation="C"), nullable=True),
         sa.Column("target", sa.Integer(), nullable=False),
         sa.Column("minimum", sa.Integer(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("has_script", sa.Boolean(), nullable=False),
         sa.Column("deep_check", sa.Boolean(), nullable=False),
-        sa.Column("zones", postgresql.ARRAY(sa.Text()), nullable=False),
+        sa.Column("zones", postgresql.ARRAY(sa.Text(collation="C")), nullable=False),
         sa.Column("own_network", sa.Boolean(), nullable=False),
         sa.Column("in_service_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("min_since", sa.DateTime(timezone=True), nullable=True),
@@ -257,10 +265,10 @@ def upgrade() -> None:
         sa.Column("slots", sa.Integer(), nullable=False),
         sa.Column("current", sa.Integer(), nullable=False),
         sa.Column("next_ordinal", sa.Integer(), nullable=False),
-        sa.Column("operation", sa.Text(), nullable=True),
+        sa.Column("operation", sa.Text(collation="C"), nullable=True),
         sa.Column("delete_requested_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("deletion_begun_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("training_plan", sa.Text(), nullable=True),
+        sa.Column("training_plan", sa.Text(collation="C"), nullable=True),
         sa.Column("spec", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
         sa.CheckConstraint(
             "0 <= current AND current <= rows AND 0 <= slots AND slots <= rows", name=op.f("ck_instance_group_counts")
@@ -277,8 +285,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "lease",
-        sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("owner", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(collation="C"), nullable=False),
+        sa.Column("owner", sa.Text(collation="C"), nullable=False),
         sa.Column("epoch", sa.BigInteger(), nullable=False),
         sa.Column("until_wall", sa.DateTime(timezone=True), nullable=False),
         sa.Column("passes", sa.BigInteger(), nullable=False),
@@ -286,17 +294,17 @@ def upgrade() -> None:
     )
     op.create_table(
         "ledger",
-        sa.Column("world", sa.Text(), nullable=False),
-        sa.Column("account", sa.Text(), nullable=False),
-        sa.Column("region", sa.Text(), nullable=False),
-        sa.Column("cluster_id", sa.Text(), nullable=False),
-        sa.Column("logical_id", sa.Text(), nullable=False),
+        sa.Column("world", sa.Text(collation="C"), nullable=False),
+        sa.Column("account", sa.Text(collation="C"), nullable=False),
+        sa.Column("region", sa.Text(collation="C"), nullable=False),
+        sa.Column("cluster_id", sa.Text(collation="C"), nullable=False),
+        sa.Column("logical_id", sa.Text(collation="C"), nullable=False),
         sa.Column("number", sa.Integer(), nullable=False),
-        sa.Column("instance_id", sa.Text(), nullable=False),
-        sa.Column("group_name", sa.Text(), nullable=False),
-        sa.Column("instance_type", sa.Text(), nullable=False),
+        sa.Column("instance_id", sa.Text(collation="C"), nullable=False),
+        sa.Column("group_name", sa.Text(collation="C"), nullable=False),
+        sa.Column("instance_type", sa.Text(collation="C"), nullable=False),
         sa.Column("micro_usd_per_hour", sa.BigInteger(), nullable=False),
-        sa.Column("price_evidence", sa.Text(), nullable=False),
+        sa.Column("price_evidence", sa.Text(collation="C"), nullable=False),
         sa.Column("started_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("ended_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("previous_number", sa.Integer(), nullable=True),
@@ -337,29 +345,29 @@ def upgrade() -> None:
     )
     op.create_table(
         "outbox",
-        sa.Column("world", sa.Text(), nullable=False),
-        sa.Column("account", sa.Text(), nullable=False),
-        sa.Column("region", sa.Text(), nullable=False),
-        sa.Column("cluster_id", sa.Text(), nullable=False),
+        sa.Column("world", sa.Text(collation="C"), nullable=False),
+        sa.Column("account", sa.Text(collation="C"), nullable=False),
+        sa.Column("region", sa.Text(collation="C"), nullable=False),
+        sa.Column("cluster_id", sa.Text(collation="C"), nullable=False),
         sa.Column("seq", sa.BigInteger(), nullable=False),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("detail_type", sa.Text(), nullable=False),
+        sa.Column("detail_type", sa.Text(collation="C"), nullable=False),
         sa.Column("detail", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
         sa.PrimaryKeyConstraint("world", "account", "region", "cluster_id", "seq", name=op.f("pk_outbox")),
     )
     op.create_table(
         "price_override",
-        sa.Column("world", sa.Text(), nullable=False),
-        sa.Column("region", sa.Text(), nullable=False),
-        sa.Column("instance_type", sa.Text(), nullable=False),
+        sa.Column("world", sa.Text(collation="C"), nullable=False),
+        sa.Column("region", sa.Text(collation="C"), nullable=False),
+        sa.Column("instance_type", sa.Text(collation="C"), nullable=False),
         sa.Column("micro_usd_per_hour", sa.BigInteger(), nullable=False),
         sa.CheckConstraint("micro_usd_per_hour >= 0", name=op.f("ck_price_override_price")),
         sa.PrimaryKeyConstraint("world", "region", "instance_type", name=op.f("pk_price_override")),
     )
     op.create_table(
         "process",
-        sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(collation="C"), nullable=False),
+        sa.Column("kind", sa.Text(collation="C"), nullable=False),
         sa.Column("started_wall", sa.DateTime(timezone=True), nullable=False),
         sa.Column("seen_wall", sa.DateTime(timezone=True), nullable=False),
         sa.Column("passes", sa.BigInteger(), nullable=False),
@@ -374,35 +382,35 @@ def upgrade() -> None:
     )
     op.create_table(
         "quota",
-        sa.Column("world", sa.Text(), nullable=False),
-        sa.Column("account", sa.Text(), nullable=False),
-        sa.Column("region", sa.Text(), nullable=False),
-        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("world", sa.Text(collation="C"), nullable=False),
+        sa.Column("account", sa.Text(collation="C"), nullable=False),
+        sa.Column("region", sa.Text(collation="C"), nullable=False),
+        sa.Column("name", sa.Text(collation="C"), nullable=False),
         sa.Column("value", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("world", "account", "region", "name", name=op.f("pk_quota")),
     )
     op.create_table(
         "tag",
-        sa.Column("world", sa.Text(), nullable=False),
-        sa.Column("account", sa.Text(), nullable=False),
-        sa.Column("region", sa.Text(), nullable=False),
-        sa.Column("arn", sa.Text(), nullable=False),
-        sa.Column("key", sa.Text(), nullable=False),
-        sa.Column("value", sa.Text(), nullable=False),
+        sa.Column("world", sa.Text(collation="C"), nullable=False),
+        sa.Column("account", sa.Text(collation="C"), nullable=False),
+        sa.Column("region", sa.Text(collation="C"), nullable=False),
+        sa.Column("arn", sa.Text(collation="C"), nullable=False),
+        sa.Column("key", sa.Text(collation="C"), nullable=False),
+        sa.Column("value", sa.Text(collation="C"), nullable=False),
         sa.Column("position", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("world", "account", "region", "arn", "key", name=op.f("pk_tag")),
     )
     op.create_table(
         "world",
-        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(collation="C"), nullable=False),
         sa.Column("seed", sa.BigInteger(), nullable=False),
-        sa.Column("profile", sa.Text(), nullable=False),
+        sa.Column("profile", sa.Text(collation="C"), nullable=False),
         sa.Column("started_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("base", sa.DateTime(timezone=True), nullable=False),
         sa.Column("base_wall", sa.DateTime(timezone=True), nullable=False),
         sa.Column("rate", sa.Double(), nullable=False),
         sa.Column("frozen", sa.Boolean(), nullable=False),
-        sa.Column("lease_owner", sa.Text(), nullable=True),
+        sa.Column("lease_owner", sa.Text(collation="C"), nullable=True),
         sa.Column("lease_epoch", sa.BigInteger(), server_default=sa.text("0"), nullable=False),
         sa.Column("lease_until_wall", sa.DateTime(timezone=True), nullable=True),
         sa.CheckConstraint("rate > 0", name=op.f("ck_world_rate")),
@@ -427,16 +435,21 @@ def downgrade() -> None:
     op.drop_table("instance_group")
     op.drop_index("uq_instance_logical_id", table_name="instance")
     op.drop_index("ix_instance_waiting", table_name="instance", postgresql_where=sa.text("waiting_since IS NOT NULL"))
-    op.drop_index("ix_instance_listed", table_name="instance")
     op.drop_index("ix_instance_id", table_name="instance", postgresql_where=sa.text("instance_id IS NOT NULL"))
     op.drop_index("ix_instance_held", table_name="instance", postgresql_where=sa.text("zone IS NOT NULL"))
     op.drop_index("ix_instance_due", table_name="instance", postgresql_where=sa.text("due_at IS NOT NULL"))
+    op.drop_index("ix_instance_created", table_name="instance")
     op.drop_table("instance")
     op.drop_table("idempotency")
     op.drop_table("fault_rule")
     op.drop_table("fault_hit")
     op.drop_table("cluster_event")
     op.drop_index("uq_cluster_live_name", table_name="cluster", postgresql_where=sa.text("deleted_at IS NULL"))
+    op.drop_index(
+        "uq_cluster_live_eks",
+        table_name="cluster",
+        postgresql_where=sa.text("deleted_at IS NULL AND eks_arn IS NOT NULL"),
+    )
     op.drop_index("ix_cluster_due", table_name="cluster", postgresql_where=sa.text("due_at IS NOT NULL"))
     op.drop_index("ix_cluster_created", table_name="cluster", postgresql_where=sa.text("deleted_at IS NULL"))
     op.drop_table("cluster")

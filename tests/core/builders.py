@@ -14,6 +14,7 @@ from app.core.timings import PROFILES
 T0 = WorldTime(datetime(2026, 1, 1, tzinfo=UTC))
 FAST, REALISTIC, INSTANT = PROFILES["fast"], PROFILES["realistic"], PROFILES["instant"]
 SEED = 7
+KNOWN = ("ml.p5.48xlarge", "ml.p4d.24xlarge", "ml.c5.xlarge", "ml.m5.xlarge")
 GPU, CPU = "ml.p5.48xlarge", "ml.c5.xlarge"
 ACCOUNT, REGION, ZONE = "111122223333", "us-west-2", "us-west-2a"
 ROLE = "arn:aws:iam::111122223333:role/nodes"

@@ -15,7 +15,7 @@ from app.core.provisioning import Decision, decide, next_deadline
 from app.core.times import WorldTime
 from app.core.timings import Timings
 from app.core.updating import begin_update, revise
-from tests.core.builders import FAST, SEED, T0, asked, at
+from tests.core.builders import FAST, KNOWN, SEED, T0, asked, at
 
 
 class Fleet:
@@ -124,7 +124,7 @@ class Fleet:
         self._asked_at = None
         due = [(d, n) for n in self.nodes.values() if (d := self._due(n)) is not None and d <= moment]
         nodes = [n for _, n in sorted(due, key=lambda pair: (pair[0], pair[1].group, pair[1].ordinal))]
-        around = Surroundings(self.seed, self.timings, Stock(self.pools), Faults(self.rules, self.seed))
+        around = Surroundings(self.seed, self.timings, Stock(self.pools, KNOWN), Faults(self.rules, self.seed))
         batch = work(self.cluster, self.groups, nodes, moment, self.now, around)
         self._keep(batch)
         made = Decision(self.cluster, dict(self.groups), moment)

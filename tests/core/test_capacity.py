@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.capacity import Grant, Pool, Stock, Want
-from tests.core.builders import CPU, GPU, pool
+from tests.core.builders import CPU, GPU, KNOWN, pool
 
 A, B = "us-west-2a", "us-west-2b"
 WANT = Want("n-1", (GPU, CPU), (A, B))
@@ -30,12 +30,12 @@ GRANTS: dict[str, tuple[list[Pool], list[Grant | None]]] = {
 @pytest.mark.parametrize("name", GRANTS)
 def test_grants(name: str) -> None:
     pools, expected = GRANTS[name]
-    stock = Stock(pools)
+    stock = Stock(pools, KNOWN)
     assert [stock.take(WANT) for _ in expected] == expected
 
 
 def test_what_is_given_back_can_be_taken() -> None:
-    stock = Stock([pool(1, used=1), pool(1, A, used=1)])
+    stock = Stock([pool(1, used=1), pool(1, A, used=1)], KNOWN)
     want = Want("n-1", (GPU,), (A,))
     assert stock.take(want) is None
     stock.give_back(Grant(GPU, A))
@@ -47,7 +47,7 @@ def test_what_is_given_back_can_be_taken() -> None:
 
 
 def test_a_type_without_a_pool_is_not_counted() -> None:
-    stock = Stock([])
+    stock = Stock([], KNOWN)
     stock.take(WANT)
     stock.give_back(Grant(GPU, A))
     assert (stock.deltas, stock.freed) == ({}, [])
@@ -64,7 +64,7 @@ def test_a_pool_over_its_total_has_nothing_free() -> None:
 @settings(max_examples=150, deadline=None)
 def test_no_machine_is_granted_twice(totals: dict[str, int], steps: list[tuple[str, ...] | None]) -> None:
     """Grants less returns never exceed a total, and the counts say exactly what is held. None gives one back."""
-    stock, held = Stock([pool(total, zone) for zone, total in totals.items()]), []
+    stock, held = Stock([pool(total, zone) for zone, total in totals.items()], KNOWN), []
     for zones in steps:
         if zones is not None:
             grant = stock.take(Want("n", (GPU,), zones))

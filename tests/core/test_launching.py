@@ -8,7 +8,7 @@ from app.core.capacity import Stock
 from app.core.faults import Faults
 from app.core.instance import CAPACITY_MESSAGE, Instance, Node
 from app.core.launching import DELETED_WHILE_PROVISIONING, Surroundings, work
-from tests.core.builders import CPU, FAST, GPU, INSTANT, SEED, T0, at, cluster, group, living, node, pool, rule
+from tests.core.builders import CPU, FAST, GPU, INSTANT, KNOWN, SEED, T0, at, cluster, group, living, node, pool, rule
 from tests.core.fleet import Fleet
 
 PAIR = ("provision-failed", "creation-failed")
@@ -110,7 +110,7 @@ def test_scripts_cannot_fail_where_there_is_none() -> None:
 
 
 def surroundings(*pools: object, total: int = 9) -> Surroundings:
-    return Surroundings(SEED, FAST, Stock([pool(total)]), Faults((), SEED))
+    return Surroundings(SEED, FAST, Stock([pool(total)], KNOWN), Faults((), SEED))
 
 
 def waiting(ordinal: int, since: float, name: str = "workers") -> Instance:

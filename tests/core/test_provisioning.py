@@ -208,7 +208,7 @@ def test_what_is_on_its_way_when_the_cluster_fails_arrives() -> None:
 def test_a_controller_that_falls_ill_later_fails_nothing() -> None:
     """HP-8: it was healthy once, so while login is still awaited its failure is no failure of the creation."""
     fleet = Fleet(slurm(), controller(), login(), pools=[pool(1, instance_type=CPU)]).run(at(60))
-    batch = Batch(fleet.cluster, fleet.groups, Surroundings(SEED, FAST, Stock(()), Faults((), SEED)))
+    batch = Batch(fleet.cluster, fleet.groups, Surroundings(SEED, FAST, Stock((), ()), Faults((), SEED)))
     batch.controller_failure = "Lifecycle scripts did not run successfully."
     made = Decision(fleet.cluster, dict(fleet.groups), at(60))
     decide(made, batch)

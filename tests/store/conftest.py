@@ -7,7 +7,7 @@ import pytest
 
 from app.core.scope import Scope
 from app.store import worlds
-from app.store.db import Database
+from app.store.db import Database, Tx
 from tests.core.builders import ACCOUNT, REGION, SEED, T0
 
 _numbers = itertools.count(1)
@@ -15,10 +15,15 @@ _numbers = itertools.count(1)
 
 async def make_world(database: Database, **facts: object) -> str:
     """A frozen world at the beginning of the tests' time."""
+    async with database.transaction() as tx:
+        return await make_world_in(tx, **facts)
+
+
+async def make_world_in(tx: Tx, **facts: object) -> str:
+    """The same, as part of a transaction."""
     name = f"s-{next(_numbers)}"
     defaults = {"seed": SEED, "profile": "fast", "start": T0, "rate": 1.0, "frozen": True}
-    async with database.transaction() as tx:
-        assert await worlds.insert_world(tx, name, **(defaults | facts))  # type: ignore[arg-type]
+    assert await worlds.insert_world(tx, name, **(defaults | facts))  # type: ignore[arg-type]
     return name
 
 

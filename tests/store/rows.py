@@ -13,6 +13,7 @@ from app.store.ledger import Rate
 from tests.core.builders import GPU, T0, cluster, in_service, node
 
 CLUSTER_ID = "abcdefghij12"
+ANNOUNCED = ("SageMaker HyperPod Cluster State Change", {"ClusterStatus": "Creating"})
 RATES = {GPU: Rate(98_320_000, "a test")}
 
 
@@ -21,7 +22,7 @@ async def add_cluster(tx: Tx, scope: Scope, cluster_id: str = CLUSTER_ID, due: W
     one = cluster(
         **({"account": scope.account, "region": scope.region, "cluster_id": cluster_id, "name": cluster_id} | facts)
     )
-    assert await creation.create(tx, scope.world, one, [in_service(0)], [], {}, due)
+    assert await creation.create(tx, scope.world, one, [in_service(0)], [], {}, due, ANNOUNCED)
     return one
 
 

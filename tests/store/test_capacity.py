@@ -66,7 +66,7 @@ async def test_pools_are_granted_from_by_one_at_a_time(database: Database, scope
 FREE = {
     "nothing limits": ({}, (None, [])),
     "the region": ({"": 4}, (4, [])),
-    "zones": ({ZONE: 4, B: 0}, (None, [B])),
+    "zones": ({ZONE: 4, B: 0}, (4, [B])),
     "the region over its zones": ({"": 3, ZONE: 0, B: 2}, (3, [ZONE])),
 }
 

@@ -7,17 +7,17 @@ from app.core.scope import Scope
 from app.store import clusters, creation
 from app.store.db import Database
 from tests.core.builders import T0, at, cluster, in_service
-from tests.store.rows import CLUSTER_ID, add_cluster
+from tests.store.rows import ANNOUNCED, CLUSTER_ID, add_cluster
 
 
 async def test_the_longest_due_first(database: Database, scope: Scope) -> None:
     async with database.transaction() as tx:
         for cluster_id, due in (("b" * 12, at(5)), ("a" * 12, at(3)), ("c" * 12, at(9))):
             await add_cluster(tx, scope, cluster_id, due)
-        claimed = await clusters.claim_due(tx, scope.world, at(8))
+        claimed = await clusters.claim_due(tx, scope.world, at(8), wait=False)
         assert claimed is not None
         assert (claimed.cluster.cluster_id, claimed.due_at) == ("a" * 12, at(3))
-        assert await clusters.claim_due(tx, scope.world, at(2)) is None
+        assert await clusters.claim_due(tx, scope.world, at(2), wait=False) is None
 
 
 async def test_two_workers_claim_two_clusters(database: Database, scope: Scope) -> None:
@@ -26,14 +26,16 @@ async def test_two_workers_claim_two_clusters(database: Database, scope: Scope) 
         for cluster_id in ("a" * 12, "b" * 12):
             await add_cluster(tx, scope, cluster_id)
     async with database.transaction() as one, database.transaction() as other, database.transaction() as third:
-        first = await clusters.claim_due(one, scope.world, T0)
-        second = await clusters.claim_due(other, scope.world, T0)
+        first = await clusters.claim_due(one, scope.world, T0, wait=False)
+        second = await clusters.claim_due(other, scope.world, T0, wait=False)
         assert first is not None
         assert second is not None
         assert {first.cluster.cluster_id, second.cluster.cluster_id} == {"a" * 12, "b" * 12}
-        assert await clusters.claim_due(third, scope.world, T0) is None
+        assert await clusters.claim_due(third, scope.world, T0, wait=False) is None
     async with database.transaction() as tx:
-        assert await clusters.claim_due(tx, scope.world, T0) is not None, "what was not saved is still due (RL-1)"
+        assert await clusters.claim_due(tx, scope.world, T0, wait=False) is not None, (
+            "what was not saved is still due (RL-1)"
+        )
 
 
 async def test_a_failing_cluster_waits_and_lets_others_pass(database: Database, scope: Scope) -> None:
@@ -42,11 +44,11 @@ async def test_a_failing_cluster_waits_and_lets_others_pass(database: Database, 
         one = await add_cluster(tx, scope)
         for _ in range(12):  # each wait is at least as long as 50 ms x 2^n / 2, so now it is a minute or half of one
             await clusters.postpone(tx, scope, CLUSTER_ID, "no luck")
-        assert await clusters.claim_due(tx, scope.world, at(9)) is None
+        assert await clusters.claim_due(tx, scope.world, at(9), wait=False) is None
         assert [(row["error"], row["failures"]) for row in await clusters.failing(tx, scope.world)] == [("no luck", 12)]
         await clusters.save(tx, scope, one, T0)
         assert await clusters.failing(tx, scope.world) == []
-        assert await clusters.claim_due(tx, scope.world, at(9)) is not None
+        assert await clusters.claim_due(tx, scope.world, at(9), wait=False) is not None
 
 
 async def test_values_come_back_as_they_went_in(database: Database, scope: Scope) -> None:
@@ -59,7 +61,7 @@ async def test_values_come_back_as_they_went_in(database: Database, scope: Scope
             spec={"VpcConfig": {"Subnets": ["subnet-1"]}},
         )
         two = in_service(3, name="w", zones=("us-west-2a", "us-west-2b"), min_since=at(millis=7), current=2)
-        assert await creation.create(tx, scope.world, one, [two], [], {}, T0)
+        assert await creation.create(tx, scope.world, one, [two], [], {}, T0, ANNOUNCED)
         assert await clusters.get(tx, scope, "demo") == one
         assert await clusters.groups(tx, scope, CLUSTER_ID) == {"w": two}
         assert await clusters.describe(tx, scope, one.arn) == (one, [two])
@@ -91,7 +93,7 @@ async def test_hurrying_never_delays(database: Database, scope: Scope) -> None:
         await add_cluster(tx, scope, due=at(5))
         for moment, due in ((at(9), at(5)), (at(3), at(3))):
             await clusters.hurry(tx, scope, CLUSTER_ID, moment)
-            claimed = await clusters.claim_due(tx, scope.world, at(60))
+            claimed = await clusters.claim_due(tx, scope.world, at(60), wait=False)
             assert claimed is not None
             assert claimed.due_at == due
 

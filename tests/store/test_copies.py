@@ -53,7 +53,9 @@ async def test_a_copy_equals_its_source(database: Database, scope: Scope) -> Non
         source, target = await export(tx, scope.world), await export(tx, twin)
         assert source == target
         assert [name for name, rows in source.items() if not rows] == []
-        assert set(source) == {table.name for table in tables.WORLD_TABLES}
+        assert set(source) == {table.name for table in tables.WORLD_TABLES} - {"idempotency"}, (
+            "SDKs draw tokens at random"
+        )
         await worlds.remove(tx, twin)
         assert not any((await export(tx, twin)).values())
         assert await export(tx, scope.world) == source, "the twin's end does not touch its source"

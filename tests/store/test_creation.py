@@ -6,7 +6,7 @@ from app.store import capacity, clusters, creation, events, tags
 from app.store.creation import Survey
 from app.store.db import Database, Tx
 from tests.core.builders import SEED, T0, at, cluster, in_service
-from tests.store.rows import CLUSTER_ID, add_cluster
+from tests.store.rows import ANNOUNCED, CLUSTER_ID, add_cluster
 
 EKS = "arn:aws:eks:us-west-2:111122223333:cluster/k"
 
@@ -23,13 +23,13 @@ async def test_a_name_is_taken_until_the_cluster_is_gone(database: Database, sco
         assert (await survey(tx, scope))[1:] == (0, False, False, False)
         await add_cluster(tx, scope, name="demo")
         assert (await survey(tx, scope))[1:3] == (1, True)
-        assert not await creation.create(tx, scope.world, cluster(cluster_id="b" * 12), [], [], {}, T0)
+        assert not await creation.create(tx, scope.world, cluster(cluster_id="b" * 12), [], [], {}, T0, ANNOUNCED)
         await clusters.bury(tx, scope, CLUSTER_ID, at(5))
         assert (await survey(tx, scope))[1:3] == (1, False)
         assert await clusters.get(tx, scope, "demo") is None
         assert await clusters.groups(tx, scope, CLUSTER_ID) == {}
-        assert await clusters.claim_due(tx, scope.world, at(9)) is None
-        assert await creation.create(tx, scope.world, cluster(cluster_id="b" * 12), [], [], {}, T0)
+        assert await clusters.claim_due(tx, scope.world, at(9), wait=False) is None
+        assert await creation.create(tx, scope.world, cluster(cluster_id="b" * 12), [], [], {}, T0, ANNOUNCED)
         assert (await survey(tx, scope))[1:3] == (2, True)
 
 
@@ -51,11 +51,14 @@ async def test_all_that_comes_with_a_cluster_is_written(database: Database, scop
     told = [Event("cluster-started", T0, params={"operation": "creation"}), Event("group-started", at(millis=7), "b")]
     async with database.transaction() as tx:
         for expected in (True, False):
-            assert await creation.create(tx, scope.world, one, groups, told, {"z": "1", "y": "2"}, T0) is expected
+            assert (
+                await creation.create(tx, scope.world, one, groups, told, {"z": "1", "y": "2"}, T0, ANNOUNCED)
+                is expected
+            )
         assert await clusters.describe(tx, scope, "demo") == (one, groups)
         assert [await events.get(tx, scope, CLUSTER_ID, seq) for seq in (1, 2, 3)] == [*told, None]
         assert await tags.of_account(tx, scope.world, scope.account) == {one.arn: {"z": "1", "y": "2"}}
-        claimed = await clusters.claim_due(tx, scope.world, T0)
+        claimed = await clusters.claim_due(tx, scope.world, T0, wait=False)
         assert claimed is not None
         assert claimed.due_at == T0
 
@@ -63,13 +66,13 @@ async def test_all_that_comes_with_a_cluster_is_written(database: Database, scop
 async def test_without_a_world_nothing_is_found_and_nothing_made(database: Database) -> None:
     async with database.transaction() as tx:
         assert await creation.survey(tx, Scope("nowhere", "1", "r"), "demo", None) is None
-        assert not await creation.create(tx, "nowhere", cluster(), [], [], {}, T0)
+        assert not await creation.create(tx, "nowhere", cluster(), [], [], {}, T0, ANNOUNCED)
 
 
 async def test_an_eks_cluster_carries_one_cluster_at_a_time(database: Database, scope: Scope) -> None:
     """Held until the one that stands on it is gone."""
     async with database.transaction() as tx:
-        await add_cluster(tx, scope, spec={"Orchestrator": {"Eks": {"ClusterArn": EKS}}})
+        await add_cluster(tx, scope, eks_arn=EKS)
         assert (await survey(tx, scope, "new", EKS)).eks_taken
         assert not (await survey(tx, scope, "new", f"{EKS}2")).eks_taken
         await clusters.bury(tx, scope, CLUSTER_ID, at(5))

@@ -62,4 +62,6 @@ async def test_the_outbox_numbers_its_messages(database: Database, scope: Scope)
         for n in range(3):
             await events.announce(tx, scope, CLUSTER_ID, at(5), "Change", {"n": n})
         rows = await events.announced(tx, scope.world, 2)
-    assert [(row["seq"], row["detail"]) for row in rows] == [(2, {"n": 1}), (3, {"n": 2})]
+    assert [(row["seq"], row["detail"]) for row in rows] == [(3, {"n": 1}), (4, {"n": 2})], (
+        "the first told of the creation"
+    )

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from app.core.instance import Node
 from app.core.scope import Scope
-from app.store import instances
+from app.store import clusters, instances
 from app.store.db import Database
 from tests.core.builders import CPU, GPU, REGION, T0, at, in_service, node
 from tests.store.rows import CLUSTER_ID, add_cluster, add_nodes, nodes
@@ -55,6 +55,7 @@ async def test_told_to_stop_once(database: Database, scope: Scope) -> None:
     """The first word counts: a later one does not put the end off."""
     async with database.transaction() as tx:
         await add_cluster(tx, scope)
+        await clusters.insert_groups(tx, scope, CLUSTER_ID, [in_service(0, name="other", position=1)])
         await add_nodes(tx, scope, *nodes(2), node(group="other", logical_id="o-1"))
         await instances.stop_nodes(tx, scope, CLUSTER_ID, at(5), ["n-1"])
         await instances.stop_groups(tx, scope, CLUSTER_ID, at(6), ["workers"])

@@ -9,7 +9,7 @@ from app.core.scope import Scope
 from app.store import clusters, pages
 from app.store.db import Database, Tx
 from app.store.pages import ListedCluster, ListedNode
-from tests.core.builders import ACCOUNT, REGION, SEED, at, node
+from tests.core.builders import ACCOUNT, REGION, SEED, T0, at, node
 from tests.store.rows import CLUSTER_ID, add_cluster, add_nodes, nodes
 
 ANY: dict[str, Any] = {"created_after": None, "created_before": None}
@@ -35,15 +35,15 @@ async def walk(tx: Tx, scope: Scope, by_name: bool, descending: bool) -> list[st
     while found := await node_page(tx, scope, by_name=by_name, descending=descending, after=after, limit=2):
         seen += [one.logical_id for one in found]
         last = found[-1]
-        after = (last.group, last.ordinal) if by_name else (last.listed_at, last.logical_id)
+        after = (last.group, last.ordinal) if by_name else (last.created_at, last.logical_id)
     return seen
 
 
 async def test_pages_show_each_node_once(database: Database, scope: Scope) -> None:
-    """RL-11: also when many were listed at one moment."""
+    """RL-11: also when many were made at one moment, and whenever they were launched."""
     async with database.transaction() as tx:
         await add_cluster(tx, scope)
-        await add_nodes(tx, scope, *nodes(5), node(group="a", logical_id="a-1", listed_at=at(3)))
+        await add_nodes(tx, scope, *nodes(5), node(group="a", logical_id="a-1", created_at=at(3), listed_at=T0))
         by_time = ["n-1", "n-2", "n-3", "n-4", "n-5", "a-1"]
         by_name = ["a-1", "n-1", "n-2", "n-3", "n-4", "n-5"]
         assert await walk(tx, scope, by_name=False, descending=False) == by_time

@@ -26,14 +26,13 @@ async def test_the_holder_renews_and_others_wait(database: Database, lease: str)
         assert await processes.count_pass(tx, lease, 1)
 
 
-async def test_the_epoch_rises_with_every_holder_and_stays_when_released(database: Database, lease: str) -> None:
-    """RL-6: it never repeats."""
+async def test_the_epoch_rises_with_every_holder(database: Database, lease: str) -> None:
+    """RL-6: it never repeats, and who was overtaken holds nothing."""
     async with database.connection() as tx:
-        assert await processes.hold(tx, lease, "one", None, 60) == 1
-        await processes.release(tx, lease, 1)
+        assert await processes.hold(tx, lease, "one", None, 0) == 1
         assert await processes.hold(tx, lease, "two", None, 60) == 2
-        await processes.release(tx, lease, 1)
-        assert await processes.hold(tx, lease, "three", None, 60) is None, "a stale holder releases nothing"
+        assert await processes.hold(tx, lease, "one", 1, 60) is None
+        assert not await processes.count_pass(tx, lease, 1)
 
 
 async def test_a_stale_holder_writes_nothing(database: Database, lease: str) -> None:

@@ -29,8 +29,8 @@ async def create_cluster(ctx: Context, req: "CreateClusterRequestTypeDef") -> di
 @sagemaker.operation
 async def describe_cluster(ctx: Context, req: "DescribeClusterRequestTypeDef") -> dict[str, Any]:
     async with ctx.service.db.connection() as connection:
-        cluster, groups = await clusters.describe(connection, ctx.scope, req["ClusterName"])
-    return cluster_details(cluster, groups)
+        cluster, groups, running = await clusters.describe(connection, ctx.scope, req["ClusterName"])
+    return cluster_details(cluster, groups, running)
 
 
 @sagemaker.operation

@@ -29,7 +29,7 @@ async def list_cluster_nodes(ctx: Context, req: dict[str, Any]) -> dict[str, Any
     if after is not None and not by_name:
         after = [from_millis(after[0]), after[1]]
     async with ctx.service.db.connection() as connection:
-        seed, found = await nodes.page(
+        seed, _, found = await nodes.page(
             connection,
             ctx.scope,
             req["ClusterName"],
@@ -46,7 +46,7 @@ async def list_cluster_nodes(ctx: Context, req: dict[str, Any]) -> dict[str, Any
     token = None
     if len(found) > pager.size:
         last = shown[-1]
-        token = pager.token((last.group, last.ordinal) if by_name else (to_millis(last.listed_at), last.logical_id))
+        token = pager.token((last.group, last.ordinal) if by_name else (to_millis(last.created_at), last.logical_id))
     summaries = [node_summary(node, seed, ctx.scope.region, logical) for node in shown]
     return {"ClusterNodeSummaries": summaries, "NextToken": token}
 

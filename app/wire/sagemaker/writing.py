@@ -28,7 +28,11 @@ _ECHOED = (
 _LIFECYCLE_STATE = {"script-started": "Started", "script-succeeded": "Succeeded", "script-failed": "Failed"}
 
 
-def cluster_details(cluster: Cluster, groups: list[Group]) -> dict[str, Any]:
+Running = Mapping[tuple[str, str], int]
+"""Running nodes by (group, instance type)."""
+
+
+def cluster_details(cluster: Cluster, groups: list[Group], running: Running) -> dict[str, Any]:
     """The answer of DescribeCluster."""
     spec = cluster.spec
     return {
@@ -38,12 +42,12 @@ def cluster_details(cluster: Cluster, groups: list[Group]) -> dict[str, Any]:
         "ClusterStatus": cluster_status(cluster),
         "CreationTime": cluster.created_at,
         "FailureMessage": cluster.failure_message,
-        "InstanceGroups": [group_details(cluster, group) for group in groups],
+        "InstanceGroups": [group_details(cluster, group, running) for group in groups],
         "AutoScaling": {**spec["AutoScaling"], "Status": "InService"} if "AutoScaling" in spec else None,
     }
 
 
-def group_details(cluster: Cluster, group: Group) -> dict[str, Any]:
+def group_details(cluster: Cluster, group: Group, running: Running) -> dict[str, Any]:
     """A member of DescribeCluster's InstanceGroups."""
     request: Mapping[str, Any] = group.spec["request"]
     details: dict[str, Any] = {key: request[key] for key in _ECHOED if key in request}
@@ -61,6 +65,11 @@ def group_details(cluster: Cluster, group: Group) -> dict[str, Any]:
     else:
         types = list(group.instance_types)
         details["InstanceRequirements"] = {"CurrentInstanceTypes": types, "DesiredInstanceTypes": types}
+        threads = request.get("ThreadsPerCore")
+        details["InstanceTypeDetails"] = [
+            {"InstanceType": kind, "CurrentCount": running.get((group.name, kind), 0), "ThreadsPerCore": threads}
+            for kind in types
+        ]
     if "KubernetesConfig" in request:
         details["KubernetesConfig"] = _kubernetes(request)
     if "AutoPatchConfig" in request:
