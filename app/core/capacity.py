@@ -3,19 +3,26 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from app.core.times import WorldTime
+
 WHOLE_REGION = ""
 """The zone of a pool that counts all zones of its region together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """`total` machines of one type in a region or a zone, `used` of them granted. Lowering `total` evicts nothing."""
+    """`total` machines of one type in a region or a zone, `used` of them granted. Lowering `total` evicts nothing.
+
+    `freed_at` is when a machine last came free. Since then only grants were made, so what is free now has been free
+    all the time from there.
+    """
 
     region: str
     zone: str
     instance_type: str
     total: int
     used: int
+    freed_at: WorldTime | None = None
 
     @property
     def free(self) -> int:
@@ -33,10 +40,11 @@ class Want:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A machine of `instance_type` in `zone`."""
+    """A machine of `instance_type` in `zone`, which has been free since `since` (None: for ever)."""
 
     instance_type: str
     zone: str
+    since: WorldTime | None = None
 
 
 class Stock:
@@ -49,6 +57,9 @@ class Stock:
         self._known = frozenset(known)
         self._pools = {(pool.instance_type, pool.zone): pool for pool in pools}
         self._deltas: dict[tuple[str, str], int] = {}
+        self._freed: dict[tuple[str, str], WorldTime] = {
+            key: pool.freed_at for key, pool in self._pools.items() if pool.freed_at is not None
+        }
 
     def take(self, want: Want) -> Grant | None:
         """Grant a machine, or None when no type has one left in any of the zones."""
@@ -56,12 +67,14 @@ class Stock:
             for zone in want.zones:
                 if all(self._free(key) > 0 for key in self._limits(instance_type, zone)):
                     self._count(instance_type, zone, 1)
-                    return Grant(instance_type, zone)
+                    return Grant(instance_type, zone, self._free_since(instance_type, zone))
         return None
 
-    def give_back(self, grant: Grant) -> None:
-        """The machine is free again."""
-        self._count(grant.instance_type, grant.zone, -1)
+    def give_back(self, instance_type: str, zone: str, at: WorldTime) -> None:
+        """The machine is free again from `at` on."""
+        self._count(instance_type, zone, -1)
+        for key in self._limits(instance_type, zone):
+            self._freed[key] = max(at, self._freed.get(key, at))
 
     @property
     def deltas(self) -> dict[tuple[str, str], int]:
@@ -69,9 +82,21 @@ class Stock:
         return {key: delta for key, delta in self._deltas.items() if delta}
 
     @property
-    def freed(self) -> list[str]:
-        """The limited types of which a machine came free, sorted."""
-        return sorted({instance_type for (instance_type, _), delta in self._deltas.items() if delta < 0})
+    def freed(self) -> dict[str, WorldTime]:
+        """The limited types of which more came free than was taken, each with the last moment when one did."""
+        types: dict[str, WorldTime] = {}
+        for key, at in self._freed.items():
+            if self._deltas.get(key, 0) < 0:
+                types[key[0]] = max(at, types.get(key[0], at))
+        return types
+
+    def freed_at(self, key: tuple[str, str]) -> WorldTime | None:
+        """When a machine of the pool last came free."""
+        return self._freed.get(key)
+
+    def _free_since(self, instance_type: str, zone: str) -> WorldTime | None:
+        times = [self._freed.get(key) for key in self._limits(instance_type, zone)]
+        return max((time for time in times if time is not None), default=None)
 
     def _limits(self, instance_type: str, zone: str) -> list[tuple[str, str]]:
         if instance_type not in self._known:

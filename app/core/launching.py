@@ -62,7 +62,11 @@ def work(
     now: WorldTime,
     around: Surroundings,
 ) -> Batch:
-    """Handle the nodes that are due at `at`. Stages are stamped with `at`; grants of capacity with `now`."""
+    """Handle the nodes that are due at `at`, though it be `now` later already.
+
+    Stages are stamped with `at`, and so are grants, unless the machine came free after that: then with that moment. So
+    a worker that lags changes nothing but who gets a machine that others want too (CT-1).
+    """
     batch = Batch(cluster, groups, around)
     waiting: list[Instance] = []
     for node in nodes:
@@ -75,7 +79,7 @@ def work(
             waiting.append(moved)
     waiting.sort(key=lambda node: (node.launch_after, groups[node.group].position, node.ordinal))
     for node in waiting:
-        _keep(batch, _run(batch, _launch(batch, node, now), now))
+        _keep(batch, _run(batch, _launch(batch, node, at, now), at))
     return batch
 
 
@@ -101,7 +105,7 @@ def _run(batch: Batch, before: Instance, at: WorldTime) -> Instance:
 def _account(batch: Batch, before: Instance, node: Instance, fired: Fired) -> None:
     """Capacity, counts, bills and failures."""
     if before.zone is not None and (node.zone is None or node.status is Node.GONE):
-        batch.around.stock.give_back(Grant(before.instance_type, before.zone))
+        batch.around.stock.give_back(before.instance_type, before.zone, fired.at)
     if fired.target is Node.RUNNING:
         batch.count(node.group, 1)
     elif fired.source is Node.RUNNING:
@@ -176,30 +180,35 @@ def _narrate_failure(batch: Batch, before: Instance, node: Instance, fired: Fire
         batch.tell("provision-failed", fired.at, node, failure=node.message)
 
 
-def _launch(batch: Batch, node: Instance, now: WorldTime) -> Instance:
-    """Try once: with a grant the node is on its way, without one it waits."""
+def _launch(batch: Batch, node: Instance, at: WorldTime, now: WorldTime) -> Instance:
+    """Try once: with a grant the node is on its way, without one it waits from `now` on."""
     group = batch.groups[node.group]
     subject = _subject(batch.cluster, node)
-    if node.attempt == 0:
-        batch.tell("instance-started", now, node, operation="creation")
-    if node.echo_at is not None:  # woken within the second, so the pair's second event comes now at the latest (HP-27)
-        told_at = min(now, after(node.echo_at, batch.around.timings.delays["second"]))
-        batch.tell("creation-failed", told_at, node, failure=node.message)
     grant = None
-    if not batch.around.faults.strike("launch-capacity", subject, now):
+    if not batch.around.faults.strike("launch-capacity", subject, at):
         wish = node.wish or {}
         zones = _turn(wish.get("zones", group.zones), node.ordinal)
         grant = batch.around.stock.take(Want(node.logical_id, wish.get("types", group.instance_types), zones))
+    moment = now if grant is None else max(at, node.since, grant.since or at)
+    _narrate_attempt(batch, node, moment)
     if grant is None:
-        waiting = refused(node, now, batch.around.timings, batch.around.seed)
+        waiting = refused(node, moment, batch.around.timings, batch.around.seed)
         _note_failure(batch, waiting, final=True)
-        batch.tell("provision-failed", now, waiting, failure=CAPACITY_MESSAGE.format(node.instance_type))
+        batch.tell("provision-failed", moment, waiting, failure=CAPACITY_MESSAGE.format(node.instance_type))
         return waiting
-    launched = _granted(batch, group, node, grant, subject, now)
-    batch.tell("no-reservation", now, launched)
+    launched = _granted(batch, group, node, grant, subject, moment)
+    batch.tell("no-reservation", moment, launched)
     if group.own_network:
-        batch.tell("eni-created", now, launched)
+        batch.tell("eni-created", moment, launched)
     return launched
+
+
+def _narrate_attempt(batch: Batch, node: Instance, moment: WorldTime) -> None:
+    if node.attempt == 0:
+        batch.tell("instance-started", moment, node, operation="creation")
+    if node.echo_at is not None:  # woken within the second, so the pair's second event comes now at the latest (HP-27)
+        told_at = min(moment, after(node.echo_at, batch.around.timings.delays["second"]))
+        batch.tell("creation-failed", told_at, node, failure=node.message)
 
 
 def _granted(batch: Batch, group: Group, node: Instance, grant: Grant, subject: Subject, now: WorldTime) -> Instance:

@@ -141,7 +141,7 @@ def _slurm_readiness(made: Decision, batch: Batch) -> None:
     if cluster.in_service_at is not None:
         return
     if batch.controller_failure is not None and cluster.controller_ready_at is None:
-        _fail(made, f"{batch.controller_failure} {CORRECTION}", "cluster-failed")
+        _fail(made, f"{batch.controller_failure.rstrip('.')}. {CORRECTION}", "cluster-failed")
     elif any(up[CONTROLLER]) and (not up[LOGIN] or any(up[LOGIN])):
         _in_service(made)
         made.tell("slurm-reconfigured")

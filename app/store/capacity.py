@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from app.core.capacity import WHOLE_REGION, Pool
+from app.core.capacity import WHOLE_REGION, Pool, Stock
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.store.db import Tx
@@ -41,7 +41,7 @@ class Room(NamedTuple):
 async def lock_pools(tx: Tx, world: str, region: str, instance_types: Sequence[str]) -> list[Pool]:
     """The pools of these types, locked in one fixed order until the transaction ends."""
     rows = await tx.fetch(
-        """SELECT region, zone, instance_type, total, used FROM capacity_pool
+        """SELECT region, zone, instance_type, total, used, freed_at FROM capacity_pool
         WHERE world = $1 AND region = $2 AND instance_type = ANY($3) ORDER BY instance_type, zone FOR UPDATE""",
         world,
         region,
@@ -50,12 +50,12 @@ async def lock_pools(tx: Tx, world: str, region: str, instance_types: Sequence[s
     return [Pool(*row) for row in rows]
 
 
-async def count(tx: Tx, world: str, region: str, deltas: Mapping[tuple[str, str], int]) -> None:
-    """Add to `used` by (instance type, zone)."""
+async def count(tx: Tx, world: str, region: str, stock: Stock) -> None:
+    """Write down what the stock has given and taken back, by pool."""
     await tx.executemany(
-        """UPDATE capacity_pool SET used = used + $5
+        """UPDATE capacity_pool SET used = used + $5, freed_at = $6
         WHERE world = $1 AND region = $2 AND instance_type = $3 AND zone = $4""",
-        [(world, region, *key, delta) for key, delta in sorted(deltas.items())],
+        [(world, region, *key, delta, stock.freed_at(key)) for key, delta in sorted(stock.deltas.items())],
     )
 
 
@@ -71,11 +71,13 @@ async def set_total(tx: Tx, world: str, change: Change) -> None:
     arguments = [world, change.region, change.instance_type, *([change.zone] if zone else [])]
     used = await tx.fetchval(HELD + zone, *arguments)
     await tx.execute(
-        """INSERT INTO capacity_pool (world, region, zone, instance_type, total, used) VALUES ($1, $2, $3, $4, $5, $6)
-        ON CONFLICT (world, region, zone, instance_type) DO UPDATE SET total = $5""",
+        """INSERT INTO capacity_pool AS p (world, region, zone, instance_type, total, used, freed_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (world, region, zone, instance_type) DO UPDATE
+        SET total = $5, freed_at = CASE WHEN $5 > p.total THEN greatest(p.freed_at, $7) ELSE p.freed_at END""",
         *key,
         change.total,
         used,
+        change.at,
     )
 
 
@@ -130,13 +132,13 @@ async def take_due_changes(tx: Tx, world: str, now: WorldTime) -> list[Change]:
     return sorted(Change(*row) for row in rows)
 
 
-async def leave_wake(tx: Tx, world: str, region: str, instance_types: Sequence[str], at: WorldTime) -> None:
-    """Note that machines of these types came free; whoever waits for them is woken by the next pass."""
+async def leave_wake(tx: Tx, world: str, region: str, freed: Mapping[str, WorldTime]) -> None:
+    """Note when machines of these types came free; whoever waits for them is woken by the next pass."""
     await tx.executemany(
         """INSERT INTO capacity_wake (world, region, instance_type, at) VALUES ($1, $2, $3, $4)
         ON CONFLICT (world, region, instance_type)
         DO UPDATE SET at = least(capacity_wake.at, $4), times = capacity_wake.times + 1""",
-        [(world, region, instance_type, at) for instance_type in sorted(instance_types)],
+        [(world, region, instance_type, at) for instance_type, at in sorted(freed.items())],
     )
 
 

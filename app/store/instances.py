@@ -135,9 +135,9 @@ async def oldest_waiting(
 
 
 async def wake(tx: Tx, scope: Scope, cluster_id: str, at: WorldTime, logical_ids: Sequence[str]) -> None:
-    """The named nodes may try to launch at `at`, if they still wait."""
+    """The named nodes may try to launch at `at`, or as soon as they wait if that is later."""
     await tx.execute(
-        f"""UPDATE instance SET launch_after = $5, due_at = least(due_at, $5)
+        f"""UPDATE instance SET launch_after = greatest(since, $5), due_at = least(due_at, greatest(since, $5))
         WHERE {_KEY} AND logical_id = ANY($6) AND waiting_since IS NOT NULL AND terminate_at IS NULL""",
         *_key(scope, cluster_id),
         at,

@@ -40,6 +40,10 @@ READ = """SELECT l.account, l.region, l.cluster_id, c.name, l.group_name, l.logi
     ORDER BY l.account, l.region, c.created_at, l.cluster_id, l.group_name, l.started_at, l.logical_id, l.number"""
 
 
+EVER = """SELECT EXISTS (SELECT FROM cluster WHERE world = $1 AND ($2::text IS NULL OR account = $2)
+    AND ($3::text IS NULL OR region = $3) AND (name = $4 OR cluster_id = $4))"""
+
+
 class Rate(NamedTuple):
     """A price as it is written on an interval."""
 
@@ -110,3 +114,8 @@ async def entries(
 ) -> list[Entry]:
     """The intervals that touch [since, until), of a cluster by name or id if one is given."""
     return [Entry(*row) for row in await tx.fetch(READ, world, account, region, cluster, since, until)]
+
+
+async def is_known(tx: Tx, world: str, *, account: str | None, region: str | None, cluster: str) -> bool:
+    """Whether a cluster, living or gone, has or had the name or id."""
+    return bool(await tx.fetchval(EVER, world, account, region, cluster))

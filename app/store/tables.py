@@ -284,6 +284,7 @@ capacity_pool = Table(
     Column("instance_type", Text, primary_key=True),
     Column("total", Integer, nullable=False),
     Column("used", Integer, nullable=False),
+    _time("freed_at"),
     CheckConstraint("used >= 0 AND total >= 0", name="counts"),
 )
 

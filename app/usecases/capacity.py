@@ -32,7 +32,10 @@ async def overview(tx: Tx, world: str) -> Overview:
 async def set_total(
     tx: Tx, world: str, region: str, zone: str | None, instance_type: str, total: int | None, at: WorldTime | None
 ) -> WorldTime:
-    """From `at` (None: now) on there are `total` machines; None makes the type unlimited. Gives the instant."""
+    """From `at` (None: now) on there are `total` machines; None makes the type unlimited.
+
+    Gives the instant at which that takes effect: now, if `at` is past.
+    """
     if instance_type not in catalog.instance_types():
         raise Invalid(f"No instance type '{instance_type}'. Use a name such as ml.p5.48xlarge.")
     if zone is not None and zone not in [one.name for one in catalog.zones(region)]:
@@ -41,17 +44,17 @@ async def set_total(
     found = await worlds.lock(tx, world)
     if found is None:
         raise NotFound(f"There is no world '{world}'.")
-    change = Change(at or found.now, region, zone or WHOLE_REGION, instance_type, total)
+    change = Change(max(at or found.now, found.now), region, zone or WHOLE_REGION, instance_type, total)
     if change.at > found.now:
         await capacity.schedule(tx, world, change)
     else:
-        await _apply(tx, world, change._replace(at=found.now))
+        await _apply(tx, world, change)
     return change.at
 
 
 async def _apply(tx: Tx, world: str, change: Change) -> None:
     await capacity.set_total(tx, world, change)
-    await capacity.leave_wake(tx, world, change.region, [change.instance_type], change.at)
+    await capacity.leave_wake(tx, world, change.region, {change.instance_type: change.at})
 
 
 async def apply_due_changes(tx: Tx, world: str, now: WorldTime) -> int:
@@ -77,8 +80,8 @@ async def wake_waiting(tx: Tx, world: str, now: WorldTime) -> int:
         found = await instances.oldest_waiting(tx, world, wake.region, wake.instance_type, room.full, limit)
         for (account, region, cluster_id), logical_ids in sorted(found.items()):
             scope = Scope(world, account, region)
-            await clusters.hurry(tx, scope, cluster_id, now)
-            await instances.wake(tx, scope, cluster_id, now, logical_ids)
+            await clusters.hurry(tx, scope, cluster_id, wake.at)
+            await instances.wake(tx, scope, cluster_id, wake.at, logical_ids)
             woken += len(logical_ids)
         await capacity.spend_wake(tx, world, wake)
     return woken

@@ -149,9 +149,9 @@ async def _save_batch(tx: Tx, scope: Scope, world: World, batch: Batch, new: Seq
     await _save_bills(tx, scope, cluster_id, batch.opened, batch.closed)
     stock, struck = batch.around.stock, batch.around.faults
     if stock.deltas:
-        await capacity.count(tx, scope.world, scope.region, stock.deltas)
+        await capacity.count(tx, scope.world, scope.region, stock)
     if stock.freed:
-        await capacity.leave_wake(tx, scope.world, scope.region, stock.freed, world.now)
+        await capacity.leave_wake(tx, scope.world, scope.region, stock.freed)
     if struck.counted:
         await faults.record(tx, scope.world, struck.counted, struck.hits, struck.hits_before)
 

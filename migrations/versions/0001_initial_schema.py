@@ -29,6 +29,7 @@ def upgrade() -> None:
         sa.Column("instance_type", sa.Text(collation="C"), nullable=False),
         sa.Column("total", sa.Integer(), nullable=False),
         sa.Column("used", sa.Integer(), nullable=False),
+        sa.Column("freed_at", sa.DateTime(timezone=True), nullable=True),
         sa.CheckConstraint("used >= 0 AND total >= 0", name=op.f("ck_capacity_pool_counts")),
         sa.PrimaryKeyConstraint("world", "region", "zone", "instance_type", name=op.f("pk_capacity_pool")),
     )

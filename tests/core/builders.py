@@ -106,9 +106,11 @@ def living(**facts: Any) -> Cluster:
     return cluster(**({"opened_at": T0, "in_service_at": T0, "operation": None} | facts))
 
 
-def pool(total: int, zone: str = "", instance_type: str = GPU, used: int = 0) -> Pool:
+def pool(
+    total: int, zone: str = "", instance_type: str = GPU, used: int = 0, freed_at: WorldTime | None = None
+) -> Pool:
     """A pool of the whole region, or of a zone."""
-    return Pool(REGION, zone, instance_type, total, used)
+    return Pool(REGION, zone, instance_type, total, used, freed_at)
 
 
 def rule(effect: str = "launch-capacity", rule_id: str = "fault-1", **facts: Any) -> Rule:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.capacity import Grant, Pool, Stock, Want
-from tests.core.builders import CPU, GPU, KNOWN, pool
+from tests.core.builders import CPU, GPU, KNOWN, at, pool
 
 A, B = "us-west-2a", "us-west-2b"
 WANT = Want("n-1", (GPU, CPU), (A, B))
@@ -38,19 +38,28 @@ def test_what_is_given_back_can_be_taken() -> None:
     stock = Stock([pool(1, used=1), pool(1, A, used=1)], KNOWN)
     want = Want("n-1", (GPU,), (A,))
     assert stock.take(want) is None
-    stock.give_back(Grant(GPU, A))
+    stock.give_back(GPU, A, at(5))
     assert stock.deltas == {(GPU, ""): -1, (GPU, A): -1}
-    assert stock.freed == [GPU]
-    assert stock.take(want) == Grant(GPU, A)
+    assert stock.freed == {GPU: at(5)}
+    assert stock.take(want) == Grant(GPU, A, at(5))
     assert stock.deltas == {}
-    assert stock.freed == []
+    assert stock.freed == {}
+
+
+def test_a_grant_tells_since_when_the_machine_was_free() -> None:
+    """CT-1: the later of its region's and its zone's last return; a machine that was never taken was always free."""
+    free_from = {"": 3, A: 7}
+    stock = Stock([pool(2, zone, freed_at=at(second)) for zone, second in free_from.items()], KNOWN)
+    assert stock.take(Want("n-1", (GPU,), (A,))) == Grant(GPU, A, at(7))
+    assert stock.take(Want("n-2", (GPU,), (B,))) == Grant(GPU, B, at(3))
+    assert Stock([pool(1)], KNOWN).take(Want("n-3", (GPU,), (A,))) == Grant(GPU, A, None)
 
 
 def test_a_type_without_a_pool_is_not_counted() -> None:
     stock = Stock([], KNOWN)
     stock.take(WANT)
-    stock.give_back(Grant(GPU, A))
-    assert (stock.deltas, stock.freed) == ({}, [])
+    stock.give_back(GPU, A, at(5))
+    assert (stock.deltas, stock.freed) == ({}, {})
 
 
 def test_a_pool_over_its_total_has_nothing_free() -> None:
@@ -71,7 +80,8 @@ def test_no_machine_is_granted_twice(totals: dict[str, int], steps: list[tuple[s
             held += [grant] if grant else []
             assert grant or all(_full(totals, held, zone) for zone in zones)
         elif held:
-            stock.give_back(held.pop())
+            back = held.pop()
+            stock.give_back(back.instance_type, back.zone, at(1))
         for zone, total in totals.items():
             assert _held(held, zone) == stock.deltas.get((GPU, zone), 0) <= total
 

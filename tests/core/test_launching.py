@@ -42,11 +42,14 @@ def test_woken_within_the_second_the_pair_stays_a_pair() -> None:
     assert fleet.counts("workers") == (1, 1, 0)
 
 
-def test_a_late_pass_does_not_move_the_second_event() -> None:
-    """HP-27: woken within the second, but handled long after it."""
+def test_a_late_pass_moves_nothing() -> None:
+    """HP-27, CT-1: woken within the second, handled long after it, and told as if in time."""
     woken = replace(waiting(1, 0.3), echo_at=T0)
     batch = work(living(), {"workers": group()}, [woken], at(millis=300), at(9), surroundings())
-    assert [(event.kind, event.at) for event in batch.events] == [("creation-failed", at(1)), ("no-reservation", at(9))]
+    assert [(event.kind, event.at) for event in batch.events] == [
+        ("creation-failed", at(millis=300)),
+        ("no-reservation", at(millis=300)),
+    ]
 
 
 def test_deleted_within_the_second_the_pair_stays_a_pair() -> None:
@@ -156,10 +159,18 @@ def test_a_node_s_own_wish_goes_before_its_group_s() -> None:
     assert (launched.zone, launched.instance_type) == ("us-west-2b", CPU)
 
 
-def test_grants_are_stamped_when_they_are_decided() -> None:
-    """Shared capacity is never backdated; what follows counts from the grant."""
-    (launched,) = work(living(), {"workers": group()}, [waiting(1, 5)], at(5), at(7), surroundings()).changed
-    assert (launched.since, launched.launched_at, launched.boot_after) == (at(7), at(7), at(8))
+@pytest.mark.parametrize(("freed", "stamped"), [(None, 5), (3, 5), (6, 6)])
+def test_grants_are_stamped_from_when_the_machine_was_free(freed: int | None, stamped: int) -> None:
+    """CT-1: a late grant is as old as it can be without a machine that two held at once."""
+    one = pool(1, freed_at=None if freed is None else at(freed))
+    around = Surroundings(SEED, FAST, Stock([one], KNOWN), Faults((), SEED))
+    (launched,) = work(living(), {"workers": group()}, [waiting(1, 5)], at(5), at(7), around).changed
+    assert (launched.since, launched.launched_at, launched.boot_after) == (at(stamped), at(stamped), at(stamped + 1))
+
+
+def test_refusals_are_stamped_when_they_are_decided() -> None:
+    (refused,) = work(living(), {"workers": group()}, [waiting(1, 5)], at(5), at(7), surroundings(total=0)).changed
+    assert refused.since == at(7)
 
 
 def test_instantly() -> None:

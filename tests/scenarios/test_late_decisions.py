@@ -1,6 +1,11 @@
 """Decisions that come after the locks were chosen, or in the middle of a thousand nodes."""
 
-from tests.kit import Running, TestWorld, classic, eks, group
+import json
+
+import pytest
+
+from app.store.db import Database
+from tests.kit import Running, TestWorld, classic, eks, group, login, slurm, workers
 
 P5 = {"InstanceType": "ml.p5.48xlarge"}
 
@@ -67,3 +72,35 @@ def test_a_flexible_group_is_woken_by_any_of_its_types(world: TestWorld) -> None
     world.advance(10)
     (node,) = world.nodes()
     assert node["InstanceType"] == "ml.p4d.24xlarge"
+
+
+async def _lag(database: Database, world: TestWorld, hours: int) -> None:
+    """The clock goes on while no worker does anything."""
+    async with database.transaction() as tx:
+        await tx.execute("UPDATE world SET base = base + make_interval(hours => $2) WHERE name = $1", world.name, hours)
+
+
+@pytest.mark.parametrize("pool", [None, 20])
+async def test_a_worker_that_lags_changes_no_history(database: Database, service: Running, pool: int | None) -> None:
+    """CT-1, HP-8, HP-17: five hours late it finds what it would have found in time, also where machines are counted."""
+    worlds = [service.world(), service.world()]
+    for world in worlds:
+        world.capacity("ml.p5.48xlarge", pool)
+        world.sagemaker.create_cluster(**slurm(login(), workers(4, MinInstanceCount=3)))
+    await _lag(database, worlds[0], 5)
+    for world in worlds:
+        world.advance(0)
+    worlds[1].advance(hours=5)
+    late, prompt = [json.loads(world.export()) for world in worlds]
+    assert worlds[0].describe()["ClusterStatus"] == "InService"
+    assert late == prompt
+
+
+async def test_an_update_is_no_part_of_the_past(database: Database, service: Running) -> None:
+    """CT-1: what was due before a request comes before it, however late the worker is."""
+    world = service.world()
+    world.sagemaker.create_cluster(**slurm(workers(2)))
+    await _lag(database, world, 1)
+    world.sagemaker.update_cluster(ClusterName="demo", NodeRecovery="Automatic")
+    completed = next(e for e in world.events() if e["Description"] == "Cluster demo creation completed successfully")
+    assert (completed["EventTime"] - world.describe()["CreationTime"]).total_seconds() < 60

@@ -5,6 +5,7 @@ import asyncio
 import asyncpg
 import pytest
 
+from app.core.capacity import Stock, Want
 from app.core.instance import Node
 from app.core.scope import Scope
 from app.store import capacity
@@ -20,6 +21,19 @@ async def provide(tx: Tx, scope: Scope, total: int | None, zone: str = "") -> No
     await capacity.set_total(tx, scope.world, Change(T0, REGION, zone, GPU, total))
 
 
+WANT = Want("n", (GPU,), (ZONE,))
+
+
+async def moved(tx: Tx, scope: Scope, back: int, taken: int) -> Stock:
+    """The stock after so many returns, at 8 s, and so many grants."""
+    stock = Stock(await capacity.lock_pools(tx, scope.world, REGION, [GPU]), [GPU])
+    for _ in range(back):
+        stock.give_back(GPU, ZONE, at(8))
+    for _ in range(taken):
+        stock.take(WANT)
+    return stock
+
+
 async def test_a_new_pool_counts_who_is_there_already(database: Database, scope: Scope) -> None:
     async with database.transaction() as tx:
         await add_cluster(tx, scope)
@@ -29,7 +43,7 @@ async def test_a_new_pool_counts_who_is_there_already(database: Database, scope:
         await provide(tx, scope, 9, ZONE)
         await provide(tx, scope, 9, B)
         found = await capacity.lock_pools(tx, scope.world, REGION, [GPU, CPU])
-        assert found == [pool(2, used=3), pool(9, ZONE, used=3), pool(9, B)]
+        assert found == [pool(2, used=3, freed_at=T0), pool(9, ZONE, used=3, freed_at=T0), pool(9, B, freed_at=T0)]
         await provide(tx, scope, None)
         assert [one.zone for one in await capacity.pools(tx, scope.world)] == [ZONE, B]
 
@@ -37,16 +51,17 @@ async def test_a_new_pool_counts_who_is_there_already(database: Database, scope:
 async def test_counts_are_added(database: Database, scope: Scope) -> None:
     async with database.transaction() as tx:
         await provide(tx, scope, 9)
-        for delta in (5, -2):
-            await capacity.count(tx, scope.world, REGION, {(GPU, ""): delta})
-        assert await capacity.pools(tx, scope.world) == [pool(9, used=3)]
+        for back, taken in ((0, 5), (2, 0)):
+            await capacity.count(tx, scope.world, REGION, await moved(tx, scope, back, taken))
+        (one,) = await capacity.lock_pools(tx, scope.world, REGION, [GPU])
+        assert one == pool(9, used=3, freed_at=at(8)), "and when one last came free is kept"
 
 
 async def test_more_cannot_come_back_than_was_taken(database: Database, scope: Scope) -> None:
     with pytest.raises(asyncpg.CheckViolationError):
         async with database.transaction() as tx:
             await provide(tx, scope, 9)
-            await capacity.count(tx, scope.world, REGION, {(GPU, ""): -1})
+            await capacity.count(tx, scope.world, REGION, await moved(tx, scope, 1, 0))
 
 
 async def test_pools_are_granted_from_by_one_at_a_time(database: Database, scope: Scope) -> None:
@@ -57,7 +72,9 @@ async def test_pools_are_granted_from_by_one_at_a_time(database: Database, scope
     async def take(tx: Tx) -> bool:
         (one,) = await capacity.lock_pools(tx, scope.world, REGION, [GPU])
         if one.free:
-            await capacity.count(tx, scope.world, REGION, {(GPU, ""): 1})
+            stock = Stock([one], [GPU])
+            stock.take(WANT)
+            await capacity.count(tx, scope.world, REGION, stock)
         return bool(one.free)
 
     assert sorted(await asyncio.gather(*(database.run(take) for _ in range(10)))) == [False] * 7 + [True] * 3
@@ -94,11 +111,11 @@ async def test_changes_are_taken_when_they_are_due(database: Database, scope: Sc
 async def test_a_wake_is_spent_once(database: Database, scope: Scope) -> None:
     """A second cause keeps the earlier moment, and outlives the spending of the first."""
     async with database.transaction() as tx:
-        await capacity.leave_wake(tx, scope.world, REGION, [GPU], at(5))
-        await capacity.leave_wake(tx, scope.world, REGION, [GPU, CPU], at(7))
+        await capacity.leave_wake(tx, scope.world, REGION, {GPU: at(5)})
+        await capacity.leave_wake(tx, scope.world, REGION, {GPU: at(7), CPU: at(7)})
         (wake,) = await capacity.due_wakes(tx, scope.world, at(6))
         assert wake == (REGION, GPU, at(5), 2)
-        await capacity.leave_wake(tx, scope.world, REGION, [GPU], at(6))
+        await capacity.leave_wake(tx, scope.world, REGION, {GPU: at(6)})
         await capacity.spend_wake(tx, scope.world, wake)
         (again,) = await capacity.due_wakes(tx, scope.world, at(6))
         await capacity.spend_wake(tx, scope.world, again)

@@ -34,7 +34,7 @@ async def fill(tx: Tx, scope: Scope) -> None:
     await tags.put(tx, scope, "arn", {"a": "b"})
     await capacity.set_total(tx, scope.world, Change(T0, REGION, "", GPU, 5))
     await capacity.schedule(tx, scope.world, Change(at(9), REGION, "", GPU, None))
-    await capacity.leave_wake(tx, scope.world, REGION, [GPU], at(4))
+    await capacity.leave_wake(tx, scope.world, REGION, {GPU: at(4)})
     await capacity.set_quota(tx, scope, "a", 6)
     for table, row in ROWS.items():
         await tx.execute(f"INSERT INTO {table} {row}", scope.world, scope.account, scope.region)

@@ -144,7 +144,7 @@ async def test_the_agenda_names_what_is_due_kind_by_kind(database: Database, sco
         await add_cluster(tx, scope, due=at(9))
         await add_cluster(tx, scope, "b" * 12, due=at(7))
         await capacity.schedule(tx, scope.world, Change(at(8), REGION, "", GPU, 5))
-        await capacity.leave_wake(tx, scope.world, REGION, [GPU], at(6))
+        await capacity.leave_wake(tx, scope.world, REGION, {GPU: at(6)})
         agenda = await worlds.agenda(tx, scope.world)
     assert agenda == (at(8), at(6), at(7))
     assert agenda.first == at(6)
