@@ -9,6 +9,8 @@ from app.core.errors import Conflict, Invalid
 from app.core.intent import GroupIntent, has_script
 from app.core.times import WorldTime
 
+LARGEST_GROUP = 6758
+"""The service model's largest InstanceCount."""
 _FIXED = ("ExecutionRole", "ThreadsPerCore", "OverrideVpcConfig", "CapacityRequirements")
 
 
@@ -143,6 +145,22 @@ def addition_problem(cluster: Cluster, group: Group | None, zones: Sequence[str]
     if not set(zones) <= set(group.zones):
         return "IncompatibleAvailabilityZones"
     return None if set(types) <= set(group.instance_types) else "IncompatibleInstanceTypes"
+
+
+def check_growth(cluster: Cluster, groups: Mapping[str, Group], growth: Mapping[str, int]) -> None:
+    """Refuse what UpdateCluster would refuse of the sum: a second controller (HP-11), a group beyond the model's limit."""
+    for name, count in growth.items():
+        group = groups.get(name)
+        if group is None:
+            continue
+        if cluster.controller_first and group.node_type == CONTROLLER:
+            raise Invalid(
+                f"The controller instance group '{name}' must have InstanceCount 1. Add nodes to other groups."
+            )
+        if group.target + count > LARGEST_GROUP:
+            raise Invalid(
+                f"Instance group '{name}' would have {group.target + count} instances; it may have {LARGEST_GROUP}."
+            )
 
 
 def removal_problem(cluster: Cluster, group: Group, stopping: bool) -> tuple[str, str] | None:

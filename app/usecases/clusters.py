@@ -41,6 +41,7 @@ class UpdateIntent:
     groups: Sequence[GroupIntent]
     to_delete: Sequence[str]
     make_continuous: bool
+    orchestrator: tuple[str, str | None] | None
     slurm_strategy: str | None
     facts: Mapping[str, Any]
 
@@ -206,6 +207,10 @@ async def update(tx: Tx, scope: Scope, name_or_arn: str, intent: UpdateIntent, p
     """Change what is wanted; several updates may be under way at once."""
     world, cluster = await must_lock(tx, scope, name_or_arn, policy)
     check_may_update(cluster)
+    if intent.orchestrator not in (None, (cluster.orchestrator, cluster.eks_arn)):
+        raise Invalid(
+            f"The orchestrator of cluster '{cluster.name}' cannot be changed. Remove Orchestrator, or repeat it."
+        )
     groups = await clusters.groups(tx, scope, cluster.cluster_id)
     cluster = _turn_continuous(cluster, intent, groups)
     check_unique([group.name for group in intent.groups])

@@ -13,7 +13,7 @@ from app.core.errors import Invalid, NotFound
 from app.core.instance import Instance, vendor_status
 from app.core.scope import Scope
 from app.core.times import WorldTime, after
-from app.core.updating import addition_problem, begin_update, check_may_update, removal_problem, shrink
+from app.core.updating import addition_problem, begin_update, check_growth, check_may_update, removal_problem, shrink
 from app.core.world import World
 from app.store import clusters, idempotency, instances, pages
 from app.store.db import Tx
@@ -93,6 +93,10 @@ async def _add(
 ) -> dict[str, Any]:
     _check_may_add(cluster)
     groups = await clusters.groups(tx, scope, cluster.cluster_id)
+    growth: Counter[str] = Counter()
+    for item in items:
+        growth[item.group] += item.count
+    check_growth(cluster, groups, growth)
     changed = dict(groups)
     answer: dict[str, list[Any]] = {"Successful": [], "Failed": []}
     for item in items:

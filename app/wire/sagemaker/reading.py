@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from app.core.errors import Invalid
 from app.core.intent import EKS, SLURM, ClusterIntent, GroupIntent
 from app.usecases.clusters import UpdateIntent, network_of
+from app.usecases.tagging import check_keys
 
 if TYPE_CHECKING:
     from types_boto3_sagemaker.type_defs import (
@@ -61,11 +62,12 @@ def cluster_intent(req: "CreateClusterRequestTypeDef", slurm_default_mode: str) 
 
 def update_intent(req: "UpdateClusterRequestTypeDef") -> UpdateIntent:
     _refuse_restricted(req)
-    strategy = _orchestrator(req["Orchestrator"])[2] if "Orchestrator" in req else None
+    kind, eks_arn, strategy = _orchestrator(req.get("Orchestrator"))
     return UpdateIntent(
         groups=[group_intent(group) for group in req.get("InstanceGroups", ())],
         to_delete=list(dict.fromkeys(req.get("InstanceGroupsToDelete", ()))),
         make_continuous="NodeProvisioningMode" in req,
+        orchestrator=(kind, eks_arn) if "Orchestrator" in req else None,
         slurm_strategy=strategy,
         facts={key: req[key] for key in _UPDATE_FACTS if key in req},  # type: ignore[literal-required]
     )
@@ -93,8 +95,9 @@ def _check_auto_scaling(req: Mapping[str, Any], kind: str) -> None:
 
 
 def tags_of(given: Any) -> dict[str, str]:
-    """Tags by key; a key given twice is refused."""
+    """Tags by key; refused are a key given twice and keys that AWS keeps to itself."""
     tags = {tag["Key"]: tag["Value"] for tag in given}
     if len(tags) < len(given):
         raise Invalid("Duplicate tag keys found. Please note that Tag keys are case insensitive.")
+    check_keys(tags)
     return tags
