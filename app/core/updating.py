@@ -148,7 +148,7 @@ def addition_problem(cluster: Cluster, group: Group | None, zones: Sequence[str]
 
 
 def check_growth(cluster: Cluster, groups: Mapping[str, Group], growth: Mapping[str, int]) -> None:
-    """Refuse what UpdateCluster would refuse of the sum: a second controller (HP-11), a group beyond the model's limit."""
+    """Refuse what UpdateCluster would refuse of the sum: a second controller (HP-11), a group beyond the limit."""
     for name, count in growth.items():
         group = groups.get(name)
         if group is None:

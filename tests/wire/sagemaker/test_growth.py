@@ -11,7 +11,7 @@ def test_no_second_controller_by_adding_nodes(world: TestWorld) -> None:
     world.sagemaker.create_cluster(**slurm(workers(1)))
     world.advance(minutes=1)
     item = {"InstanceGroupName": "controller", "IncrementTargetCountBy": 1}
-    with pytest.raises(ClientError, match="ValidationException.*must have InstanceCount 1"):
+    with pytest.raises(ClientError, match=r"ValidationException.*must have InstanceCount 1"):
         world.sagemaker.batch_add_cluster_nodes(ClusterName="demo", NodesToAdd=[item])
     assert world.group("controller")["TargetCount"] == 1
     world.sagemaker.update_cluster(ClusterName="demo", InstanceGroups=[workers(2)])
@@ -32,7 +32,7 @@ def test_the_orchestrator_stays(world: TestWorld) -> None:
     world.sagemaker.create_cluster(**slurm())
     world.advance(minutes=1)
     arn = "arn:aws:eks:us-west-2:111122223333:cluster/other"
-    with pytest.raises(ClientError, match="ValidationException.*orchestrator of cluster 'demo' cannot be changed"):
+    with pytest.raises(ClientError, match=r"ValidationException.*orchestrator of cluster 'demo' cannot be changed"):
         world.sagemaker.update_cluster(ClusterName="demo", Orchestrator={"Eks": {"ClusterArn": arn}})
     world.sagemaker.update_cluster(ClusterName="demo", Orchestrator={"Slurm": {}})
     assert "Eks" not in world.describe().get("Orchestrator", {})
