@@ -10,14 +10,16 @@ import ipaddress
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 PREFIX = "WINDTUNNEL_"
 CONFIG_VARIABLE = "WINDTUNNEL_CONFIG"
+PLACES = ("ephemeral", "data", "database_url")  # where the database is: one of them
 
 
 class SettingsError(Exception):
@@ -101,6 +103,18 @@ def _instant(value: Any) -> datetime:
     return moment.astimezone(UTC).replace(microsecond=0)
 
 
+def _address(value: Any) -> str:
+    complaint = "must be an address such as http://127.0.0.1:4600"
+    try:
+        parts = urlsplit(_text(r"https?://\S+", "an address such as http://127.0.0.1:4600")(value))
+        usable = parts.hostname and parts.port != 0 and not parts.query and not parts.fragment
+    except ValueError:
+        raise ValueError(complaint) from None
+    if not usable:
+        raise ValueError(complaint)
+    return str(value)
+
+
 _ANY = _text(r"(?s).+", "text that is not empty")
 
 
@@ -110,7 +124,7 @@ class Settings:
 
     host: str = _setting("127.0.0.1", _ANY)
     port: int = _setting(4600, _whole(0, 65535))  # 0 takes a free one
-    endpoint: str | None = _setting(None, _text(r"https?://\S+", "an http:// address"))  # for the command line
+    endpoint: str | None = _setting(None, _address)  # for the command line
 
     database_url: str | None = _setting(  # None: the embedded Postgres
         None, _text(r"postgres(ql)?://\S+", "a postgresql:// address"), secret=True
@@ -143,6 +157,8 @@ class Settings:
     )
     supervised: bool = _setting(False, _yes_or_no)  # set by `windtunnel up` for its children
     listen_fd: int | None = _setting(None, _whole(3, 2**20))  # set by `windtunnel up` for its API
+    # No setting: the names that `load` found, whatever their values.
+    given: frozenset[str] = dataclasses.field(default=frozenset(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not is_loopback(self.host) and not self.control_token:
@@ -150,8 +166,7 @@ class Settings:
                 f"host {self.host} is reachable from other machines, so the control API needs a token: "
                 f"set {PREFIX}CONTROL_TOKEN, or use --host 127.0.0.1"
             )
-        places = {"ephemeral": self.ephemeral, "data": self.data, "database_url": self.database_url}
-        chosen = [name for name, value in places.items() if value]
+        chosen = [name for name in PLACES if getattr(self, name)]
         if len(chosen) > 1 and not self.supervised:
             raise SettingsError(f"{' and '.join(chosen)} exclude each other: keep one of them")
         if self.auth == "verify" and not self.access_keys:
@@ -173,11 +188,17 @@ class Settings:
         host = unspecified.get(self.host, self.host)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
 
+    def is_given(self, name: str) -> bool:
+        """Somebody asked for this value: it was given, or is another than the default."""
+        return name in self.given or getattr(self, name) != _BY_NAME[name].default
+
     def environment(self) -> dict[str, str]:
-        """The `WINDTUNNEL_*` variables that give a child process these settings."""
-        changed = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        defaults = {field.name: field.default for field in dataclasses.fields(self)}
-        return {PREFIX + name.upper(): _written(value) for name, value in changed.items() if value != defaults[name]}
+        """The `WINDTUNNEL_*` variables that give a child process these settings; it knows which were given."""
+        told = {name: getattr(self, name) for name in _BY_NAME if self.is_given(name)}
+        return {PREFIX + name.upper(): _written(value) for name, value in told.items() if value not in (None, ())}
+
+
+_BY_NAME = {field.name: field for field in dataclasses.fields(Settings) if "read" in field.metadata}
 
 
 def _written(value: Any) -> str:
@@ -209,18 +230,35 @@ def load(
 ) -> Settings:
     """Flags (None = not given) over environment over the TOML file. Raises SettingsError."""
     environ = os.environ if environ is None else environ
-    config = config or (Path(environ[CONFIG_VARIABLE]) if environ.get(CONFIG_VARIABLE) else None)
+    config = config_file(config, environ)
     values: dict[str, Any] = {}
-    for name, value in (_from_file(config) if config else {}).items():
-        values[name] = _read(name, value, f"{name} in {config}")
+    if config:
+        values = {name: _read(name, value, f"{name} in {config}") for name, value in _from_file(config).items()}
+    _overlay(values, dict(_from_environment(environ)))
+    given = {name: value for name, value in (flags or {}).items() if value is not None}
+    _overlay(values, {name: _read(name, value, f"--{name.replace('_', '-')}") for name, value in given.items()})
+    return Settings(**values, given=frozenset(values))
+
+
+def config_file(given: Path | None, environ: Mapping[str, str] | None = None) -> Path | None:
+    """The configuration file: what `--config` names, else what the environment names."""
+    named = (os.environ if environ is None else environ).get(CONFIG_VARIABLE)
+    return given or (Path(named) if named else None)
+
+
+def _overlay(values: dict[str, Any], nearer: Mapping[str, Any]) -> None:
+    """Let a nearer source win; the place of the database is one choice, so it wins as a whole."""
+    if any(nearer.get(name) for name in PLACES):
+        for name in PLACES:
+            values.pop(name, None)
+    values.update(nearer)
+
+
+def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
     for variable, value in environ.items():
         if variable.startswith(PREFIX) and variable != CONFIG_VARIABLE:
             name = variable.removeprefix(PREFIX).lower()
-            values[name] = _read(name, value, variable)
-    for name, value in (flags or {}).items():
-        if value is not None:
-            values[name] = _read(name, value, f"--{name.replace('_', '-')}")
-    return Settings(**values)
+            yield name, _read(name, value, variable)
 
 
 def _from_file(path: Path) -> dict[str, Any]:
@@ -232,13 +270,12 @@ def _from_file(path: Path) -> dict[str, Any]:
 
 def _read(name: str, value: Any, label: str) -> Any:
     """The setting's value; a refusal names it as the user wrote it, and never repeats the value."""
-    readers = {field.name: field.metadata["read"] for field in dataclasses.fields(Settings)}
-    if name not in readers:
-        known = difflib.get_close_matches(name, readers, n=1)
+    if name not in _BY_NAME:
+        known = difflib.get_close_matches(name, _BY_NAME, n=1)
         written = PREFIX + known[0].upper() if known and label.startswith(PREFIX) else "".join(known)
         hint = f"did you mean {written}?" if known else "`windtunnel up --help` lists what there is"
         raise SettingsError(f"{label} is not a setting of this version: {hint}")
     try:
-        return readers[name](value)
+        return _BY_NAME[name].metadata["read"](value)
     except (TypeError, ValueError) as error:
         raise SettingsError(f"{label}: {error}") from None

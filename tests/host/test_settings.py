@@ -99,8 +99,56 @@ def test_a_child_gets_the_same_settings() -> None:
         access_keys=("a:b", "c:d:e"),
         listen_fd=7,
     )
-    assert load(environ=told.environment()) == told
+    handed_on = load(environ=told.environment())
+    assert handed_on == told
+    assert {"rate", "frozen", "start"} <= handed_on.given
     assert told.secrets_by_key == {"a": "b", "c": "d:e"}
+
+
+def test_a_child_knows_what_was_given_though_it_be_the_default() -> None:
+    """CT-13: `--rate 1` brings a world back to rate 1, and `frozen = false` resumes it."""
+    told = load({"profile": "fast", "rate": "1"}, {"WINDTUNNEL_FROZEN": "false"})
+    child = load(environ=told.environment())
+    assert child.given == {"profile", "rate", "frozen"}
+    assert [child.is_given(name) for name in ("profile", "rate", "frozen", "seed")] == [True, True, True, False]
+    assert load(environ={}).environment() == {}
+
+
+@pytest.mark.parametrize(
+    ("flags", "environ", "file", "place"),
+    [
+        ({"ephemeral": True}, {"WINDTUNNEL_DATA": "/far"}, "", ("ephemeral", True)),
+        ({"ephemeral": True}, {"WINDTUNNEL_DATABASE_URL": "postgresql://h/d"}, "data = '/far'", ("ephemeral", True)),
+        ({"data": "/near"}, {"WINDTUNNEL_DATABASE_URL": "postgresql://h/d"}, "", ("data", Path("/near"))),
+        ({"data": "/near"}, {"WINDTUNNEL_EPHEMERAL": "1"}, "", ("data", Path("/near"))),
+        ({}, {"WINDTUNNEL_DATA": "/near"}, "database_url = 'postgresql://h/d'", ("data", Path("/near"))),
+        ({}, {"WINDTUNNEL_EPHEMERAL": "no"}, "data = '/far'", ("data", Path("/far"))),
+    ],
+)
+def test_a_nearer_place_of_the_database_drops_those_of_farther_sources(
+    flags: dict[str, object], environ: dict[str, str], file: str, place: tuple[str, object], tmp_path: Path
+) -> None:
+    """CT-13."""
+    config = tmp_path / "windtunnel.toml"
+    config.write_text(file)
+    found = load(flags, environ, config)
+    chosen = [(name, getattr(found, name)) for name in module.PLACES if getattr(found, name)]
+    assert chosen == [place]
+
+
+def test_two_places_in_one_source_exclude_each_other() -> None:
+    """CT-13."""
+    with pytest.raises(SettingsError, match="ephemeral and data exclude each other"):
+        load({"ephemeral": True, "data": "/x"}, {"WINDTUNNEL_DATABASE_URL": "postgresql://h/d"})
+
+
+@pytest.mark.parametrize(
+    "endpoint", ["foo", "ftp://x", "http://", "http://h:x", "http://h:70000", "http://[::1", "h:1"]
+)
+def test_an_endpoint_is_an_address(endpoint: str) -> None:
+    """CT-13."""
+    with pytest.raises(SettingsError, match="--endpoint: must be an address such as"):
+        load({"endpoint": endpoint}, {})
 
 
 def test_default_places(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """The seed of a world: what it begins with, from a file or a request (CT-2); all of it or nothing."""
 
 import json
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -30,6 +31,8 @@ from app.wire.control.prices import PriceChange
 from app.wire.control.quotas import QuotaChange
 from app.wire.control.refusals import problems_text
 from app.wire.control.vocabulary import STRICT, Account, Instant, Region, tenant
+
+log = logging.getLogger(__name__)
 
 
 class SeedClock(BaseModel):
@@ -80,14 +83,7 @@ async def begin(tx: Tx, service: Service) -> None:
     """Make the first world if it is not there, with its seed; else let it go on as the settings say."""
     settings = service.settings
     if await worlds.exists(tx, DEFAULT_WORLD):
-        default = Settings()
-        await worlds.adjust(
-            tx,
-            DEFAULT_WORLD,
-            profile=None if settings.profile == default.profile else settings.profile,
-            rate=None if settings.rate == default.rate else settings.rate,
-            frozen=settings.frozen or None,
-        )
+        await _go_on(tx, settings)
         return
     seed = read(settings.seed_file) if settings.seed_file else None
     planned = seed.clock if seed else SeedClock()
@@ -96,11 +92,25 @@ async def begin(tx: Tx, service: Service) -> None:
         settings.seed,
         settings.profile,
         WorldTime(start),
-        planned.rate if planned.rate is not None and settings.rate == 1 else settings.rate,
-        settings.frozen or bool(planned.frozen),
+        settings.rate if settings.is_given("rate") or planned.rate is None else planned.rate,
+        settings.frozen if settings.is_given("frozen") else bool(planned.frozen),
     )
     if await worlds.found(tx, DEFAULT_WORLD, setting) and seed is not None:
         await plant(tx, service, DEFAULT_WORLD, seed)
+
+
+async def _go_on(tx: Tx, settings: Settings) -> None:
+    """What was given is applied where a world can change in it; the rest is said to have no effect."""
+    asked = {name: getattr(settings, name) for name in ("profile", "rate", "frozen") if settings.is_given(name)}
+    await worlds.adjust(tx, DEFAULT_WORLD, **dict.fromkeys(("profile", "rate", "frozen")) | asked)
+    late = [name.replace("_", "-") for name in ("start", "seed", "seed_file") if settings.is_given(name)]
+    if late:
+        log.warning(
+            "world %s exists already, and %s only say how it begins: not applied now; to begin again: "
+            "windtunnel reset --seed-file FILE",
+            DEFAULT_WORLD,
+            ", ".join(late),
+        )
 
 
 async def reset(tx: Tx, service: Service, world: str, seed: Seed | None) -> None:

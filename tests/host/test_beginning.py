@@ -1,0 +1,59 @@
+"""What a start asks of a world that exists already."""
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import asyncpg
+import httpx
+import pytest
+
+from app.settings import load
+from app.store.embedded import EmbeddedPostgres
+from app.store.migrate import ensure_schema
+from tests.kit import serving
+
+
+@pytest.fixture
+def fresh(postgres: EmbeddedPostgres) -> Iterator[str]:
+    """A database that no service has seen."""
+
+    async def run(statement: str) -> None:
+        connection = await asyncpg.connect(postgres.dsn)
+        await connection.execute(statement)
+        await connection.close()
+
+    asyncio.run(run("CREATE DATABASE beginning"))
+    dsn = postgres.dsn.replace("/postgres?", "/beginning?")
+    asyncio.run(ensure_schema(dsn))
+    yield dsn
+    asyncio.run(run("DROP DATABASE beginning WITH (FORCE)"))
+
+
+def clock_after(dsn: str, flags: dict[str, Any], environ: dict[str, str] | None = None) -> tuple[Any, ...]:
+    """Profile, rate and `frozen` of `main` in a service that was started with these flags and variables."""
+    told = load(flags, {"WINDTUNNEL_DATABASE_URL": dsn, **(environ or {})})
+    with serving(load(environ=told.environment())) as running:  # by way of a child's environment, as `up` does it
+        clock = httpx.get(f"{running.base}/_windtunnel/clock").json()
+    return clock["profile"], clock["rate"], clock["frozen"]
+
+
+def test_what_is_given_is_applied_though_it_be_the_default(fresh: str) -> None:
+    """CT-13: profile, rate and `frozen` of `main` change exactly when somebody asks for them."""
+    assert clock_after(fresh, {"profile": "realistic", "rate": 60, "frozen": True}) == ("realistic", 60, True)
+    assert clock_after(fresh, {}) == ("realistic", 60, True)
+    assert clock_after(fresh, {"profile": "fast", "rate": 1}) == ("fast", 1, True)
+    assert clock_after(fresh, {}, {"WINDTUNNEL_FROZEN": "false"}) == ("fast", 1, False)
+
+
+def test_what_comes_too_late_is_said(fresh: str, caplog: pytest.LogCaptureFixture) -> None:
+    """CT-2: start, seed and seed file are for making a world; one line says so."""
+    late = {"start": "2026-01-01T00:00:00Z", "seed": 1, "seed_file": "/nonexistent.toml"}
+    with caplog.at_level(logging.WARNING):
+        clock_after(fresh, {})
+        assert [each for each in caplog.messages if "reset" in each] == []
+        clock_after(fresh, late)
+    (line,) = (each for each in caplog.messages if "reset" in each)
+    assert "start, seed, seed-file" in line
+    assert "windtunnel reset --seed-file FILE" in line
