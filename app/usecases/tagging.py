@@ -1,6 +1,6 @@
 """Tags on clusters; a tag limit holds as AWS states it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from app.core.errors import Invalid, NotFound
 from app.core.scope import Scope
@@ -9,6 +9,16 @@ from app.store.db import Tx
 from app.usecases.clusters import hold_world
 
 MOST_TAGS = 50
+RESERVED = "aws:"
+
+
+def check_keys(keys: Iterable[str]) -> None:
+    """Keys that begin with `aws:`, in any case, are AWS's own: nobody may write them."""
+    reserved = [key for key in keys if key.lower().startswith(RESERVED)]
+    if reserved:
+        raise Invalid(
+            f"Tag keys beginning with '{RESERVED}' are reserved for AWS: {', '.join(reserved)}. Choose other keys."
+        )
 
 
 async def _check(tx: Tx, scope: Scope, arn: str) -> None:
