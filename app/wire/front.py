@@ -11,7 +11,7 @@ from typing import Any
 from app import clock
 from app.core.scope import DEFAULT_WORLD, Scope
 from app.usecases import worlds
-from app.wire.aws.errors import is_database_away
+from app.wire.aws.errors import is_database_away, report
 from app.wire.aws.protocol import DEADLINE_S, new_request_id
 from app.wire.dialects import Refusal, Surface, refuse, surface_of
 from app.wire.request_log import RequestLog, RequestRecord
@@ -107,7 +107,7 @@ class Account:
             async with asyncio.timeout(_deadline_s(scope)):
                 await self._app(scope, receive, watch)
         except Exception as error:
-            _report(error, request_id, scope["path"])
+            report(log, error, {"request_id": request_id, "path": scope["path"]})
             if status:
                 raise  # the answer has begun: all that is left is to break it off
             await refuse(watch, scope[SURFACE], _failure(error, request_id))
@@ -142,15 +142,6 @@ def _no_world(name: str) -> Refusal:
 def _deadline_s(scope: AsgiScope) -> float | None:
     path: str = scope["path"].removeprefix(scope.get("root_path", ""))
     return None if path.startswith(UNHURRIED) else DEADLINE_S
-
-
-def _report(error: Exception, request_id: str, path: str) -> None:
-    """A database that is away is known by its name; of all else the whole trace is wanted."""
-    facts = {"request_id": request_id, "path": path}
-    if is_database_away(error):
-        log.warning("the database is away", extra={"facts": {**facts, "error": type(error).__name__}})
-    else:
-        log.error("request failed", exc_info=error, extra={"facts": facts})
 
 
 def _failure(error: Exception, request_id: str) -> Refusal:

@@ -88,7 +88,7 @@ class AwsEndpoint:
             answer = errors.refusal(error, *allow)
         except Exception as error:  # the last line of defence: whatever it is, the client gets the dialect
             facts = {"request_id": call.request_id, "operation": call.operation}
-            log.error("request failed", exc_info=error, extra={"facts": facts})
+            errors.report(log, error, facts)
             answer = errors.refusal(errors.of_failure(error, call.request_id))
         await respond(send, answer, call.request_id, call.ignored)
         took_ms = (monotonic() - started) * 1000

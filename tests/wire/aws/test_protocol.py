@@ -146,17 +146,26 @@ async def test_refusals_have_the_code_that_the_operation_declares(
         (asyncpg.QueryCanceledError("secret detail"), 503, "ServiceUnavailable"),
         (asyncpg.DiskFullError("secret detail"), 503, "ServiceUnavailable"),
         (asyncpg.InterfaceError("pool is closing"), 503, "ServiceUnavailable"),
+        (asyncpg.InternalClientError("secret detail"), 503, "ServiceUnavailable"),
+        (asyncpg.ProtocolError("secret detail"), 503, "ServiceUnavailable"),
         (asyncpg.UniqueViolationError("secret detail"), 500, "InternalFailure"),
     ],
 )
-async def test_failures_tell_nothing_of_their_cause(failure: Exception, status: int, code: str) -> None:
-    """HP-W3: 503 for a database that is away, else 500, with the request's id and no detail."""
+async def test_failures_tell_nothing_of_their_cause(
+    failure: Exception, status: int, code: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """HP-W3: 503 for a database that is away, else 500, with the request's id and no detail.
+
+    The log has one line of the former, and the trace of the latter.
+    """
     wire, _ = over(failure)
     reply = await wire.call("ListClusters", {})
     reply.assert_is_aws()
     assert (reply.status, reply.code) == (status, code)
     assert reply.headers["x-amzn-requestid"] in reply.message
     assert "secret" not in reply.message
+    (record,) = (one for one in caplog.records if one.name == "windtunnel.aws")
+    assert (record.levelname, record.exc_info is None) == (("WARNING", True) if status == 503 else ("ERROR", False))
 
 
 async def test_a_handler_past_its_deadline_is_unavailable() -> None:
