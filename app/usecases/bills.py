@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from app.core.errors import Invalid
+from app.core.errors import Invalid, NotFound
 from app.core.ids import cluster_arn
 from app.core.metering import charge, overlap_ms
 from app.core.times import WorldTime
@@ -32,7 +32,10 @@ KEYS: dict[Grain, Callable[[Entry], Key]] = {
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One interval of a line, cut to the period; `micro_usd` is what the line grew by it."""
+    """One interval of a line, cut to the period; `micro_usd` is what the line grew by it.
+
+    `ended` is when it really ended; None: it still ran at the period's end.
+    """
 
     entry: Entry
     started: WorldTime
@@ -43,7 +46,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line and what it is made of. `ended` None: something of it still runs."""
+    """A line and what it is made of. `ended` None: something of it still ran at the period's end."""
 
     shares: Sequence[Share]
     started: WorldTime
@@ -64,7 +67,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """The lines of a period, open intervals counted up to `as_of`."""
+    """The lines of a period, open intervals counted up to its end or to `as_of`, whichever is earlier."""
 
     as_of: WorldTime
     lines: Sequence[Line]
@@ -83,10 +86,10 @@ async def bill(
     since: WorldTime | None = None,
     until: WorldTime | None = None,
 ) -> Bill:
-    """The bill of [since, until), of the clusters that have or had the name, or the ARN, `cluster`."""
+    """The bill of [since, until), of the clusters that have or had the name, id or ARN `cluster`; NotFound if none."""
     now = (await clocks.read(tx, world)).now
     if since is not None and until is not None and since >= until:
-        raise Invalid("The period's 'from' must be earlier than its 'to'.")
+        raise Invalid("The period's 'from' must be earlier than its 'to'. Swap them, or leave one out.")
     entries = await _entries(tx, world, cluster, since, until)
     end = now if until is None else min(now, until)
     return Bill(now, lines(entries, KEYS[by], since, end))
@@ -95,21 +98,27 @@ async def bill(
 async def _entries(
     tx: Tx, world: str, cluster: str | None, since: WorldTime | None, until: WorldTime | None
 ) -> list[Entry]:
-    if cluster is None or not cluster.startswith("arn:"):
-        return await ledger.entries(tx, world, cluster=cluster, since=since, until=until)
+    account, region, name = (None, None, cluster) if cluster is None else _named(cluster)
+    found = await ledger.entries(tx, world, account=account, region=region, cluster=name, since=since, until=until)
+    if cluster is None or name is None or found:
+        return found
+    if not await ledger.is_known(tx, world, account=account, region=region, cluster=name):
+        raise NotFound(
+            f"No cluster of world '{world}' has or ever had the name, id or ARN '{cluster[:120]}'. "
+            "The bill of all clusters names those that there are: leave the cluster out."
+        )
+    return found
+
+
+def _named(cluster: str) -> tuple[str | None, str | None, str]:
+    """Account and region, of an ARN alone, and the cluster's name or id."""
+    if not cluster.startswith("arn:"):
+        return None, None, cluster
     parts = cluster.split(":", 5)
-    if len(parts) != 6 or not parts[5].startswith("cluster/"):
+    name = parts[-1].removeprefix("cluster/")
+    if len(parts) != 6 or cluster != cluster_arn(parts[3], parts[4], name):
         raise Invalid(f"'{cluster[:120]}' is not a cluster's ARN. Give its name, or the ClusterArn of CreateCluster.")
-    found = await ledger.entries(
-        tx,
-        world,
-        region=parts[3],
-        account=parts[4],
-        cluster=parts[5].removeprefix("cluster/"),
-        since=since,
-        until=until,
-    )
-    return [entry for entry in found if arn_of(entry) == cluster]
+    return parts[4], parts[3], name
 
 
 def arn_of(entry: Entry) -> str:
@@ -146,6 +155,6 @@ def _line(entries: Sequence[Entry], since: WorldTime | None, until: WorldTime) -
 
 
 def _cut(entry: Entry, since: WorldTime | None, until: WorldTime) -> tuple[WorldTime, WorldTime | None]:
-    """The interval within the period; one that still runs has no end."""
+    """The interval within the period; one that still ran when the period ended has no end in it."""
     started = entry.started_at if since is None else max(since, entry.started_at)
-    return started, None if entry.ended_at is None else min(until, entry.ended_at)
+    return started, None if entry.ended_at is None or entry.ended_at > until else entry.ended_at

@@ -61,9 +61,11 @@ def test_an_open_interval_runs_to_the_worlds_now_and_has_no_end() -> None:
 
 
 def test_the_period_cuts_the_interval() -> None:
-    """CT-6: by period."""
-    (line,) = lines([entry(0, 100)], KEYS["instance"], at(10), at(20))
-    assert (line.started, line.ended, line.milliseconds) == (at(10), at(20), 10_000)
+    """CT-6: by period; what still ran at its end has no end in it."""
+    for end, shown in ((100, None), (20, at(20)), (15, at(15)), (None, None)):
+        (line,) = lines([entry(0, end)], KEYS["instance"], at(10), at(20))
+        assert (line.started, line.ended) == (at(10), shown)
+        assert line.milliseconds == (5_000 if end == 15 else 10_000)
 
 
 def test_a_placeholder_stays_visible_in_every_wider_line() -> None:

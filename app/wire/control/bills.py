@@ -2,7 +2,7 @@
 
 import csv
 import io
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query, Response
 from pydantic import BaseModel, Field
@@ -25,7 +25,11 @@ _OF_GRAIN: dict[Grain, tuple[str, ...]] = {
 
 
 class BillInterval(BaseModel):
-    """A stretch of billable time of one instance. `micro_usd` is what the line grew by it: they sum to the line."""
+    """A stretch of billable time of one instance. `micro_usd` is what the line grew by it: they sum to the line.
+
+    What began before the period is shown from the period's beginning on. `ended` is when it really ended; null: it
+    still ran at the period's end.
+    """
 
     instance_id: str
     logical_id: str
@@ -43,7 +47,9 @@ class BillLine(BaseModel):
     """One thing's cost: milliseconds x micro_usd_per_hour / 3,600,000, summed, then rounded half up, once.
 
     What a line's parts do not have in common is null. Billing begins when the lifecycle script starts (or the
-    instance has booted, without one) and ends when termination starts; `ended` null: it runs.
+    instance has booted, without one) and ends when termination starts. `started` is never before the period; `ended`
+    is when the last of it really ended, and null when something of it still ran at the period's end: at `to`, or at
+    `as_of` if that is earlier.
     """
 
     cluster_arn: str | None
@@ -64,7 +70,7 @@ class BillLine(BaseModel):
 
 
 class BillOfWorld(BaseModel):
-    """The lines and their sum. Open intervals count up to `as_of`, the world's time."""
+    """The lines and their sum. What runs counts up to `to`, or to `as_of`, the world's time, if that is earlier."""
 
     currency: str
     total_micro_usd: int
@@ -83,15 +89,13 @@ async def read_bill(
     service: ServiceOf,
     world: WorldOf,
     cluster: Annotated[
-        str | None, Query(max_length=512, pattern=TEXT, description="Name (of all that had it) or ARN.")
+        str | None, Query(max_length=512, pattern=TEXT, description="Name (of all that had it), id or ARN.")
     ] = None,
     by: Annotated[Grain, Query(description="What a line is about.")] = _FINEST,
     since: Annotated[Instant | None, Query(alias="from", description="Nothing before this instant.")] = None,
     until: Annotated[Instant | None, Query(alias="to", description="Nothing from this instant on.")] = None,
     intervals: Annotated[bool, Query(description="Open each line into the intervals it is made of.")] = False,
-    form: Annotated[
-        str | None, Query(alias="format", pattern="^(json|csv)$", description="Else as Accept says.")
-    ] = None,
+    form: Annotated[Literal["json", "csv"] | None, Query(alias="format", description="Else as Accept says.")] = None,
     accept: Annotated[str, Header()] = "",
 ) -> Any:
     found = await service.db.run(bills.bill, world, by=by, cluster=cluster, since=since, until=until)

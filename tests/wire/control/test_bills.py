@@ -43,8 +43,34 @@ def test_by_name_or_arn_and_only_that(billed: TestWorld) -> None:
     """CT-6: `--cluster NAME|ARN`."""
     arn = billed.describe()["ClusterArn"]
     assert billed.bill(cluster=arn) == billed.bill(cluster="demo") == billed.bill()
-    assert billed.bill(cluster="other")["lines"] == []
-    assert billed.bill(cluster=arn.replace("111122223333", "999988887777"))["lines"] == []
+    assert billed.bill(cluster=arn.rpartition("/")[2]) == billed.bill()
+    assert billed.bill(cluster="demo", to="2025-01-01T00:00:00Z")["lines"] == []
+
+
+def test_a_cluster_that_never_was_is_not_billed_nothing(billed: TestWorld) -> None:
+    """CT-6: a typing error is told; a cluster that is gone is still known."""
+    arn = billed.describe()["ClusterArn"]
+    for name in ("demo2", "Demo", arn.replace("111122223333", "999988887777"), f"{arn}x"):
+        answer = billed.http.get(f"{billed.endpoint}/_windtunnel/bills", params={"cluster": name})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "NotFound")
+        assert f"or ever had the name, id or ARN '{name}'" in answer.json()["error"]["message"]
+    billed.sagemaker.delete_cluster(ClusterName="demo")
+    billed.advance(hours=1)
+    assert billed.bill(cluster="demo", **{"from": "2026-02-01T00:00:00Z"})["lines"] == []
+
+
+def test_an_end_is_the_real_one_or_none(billed: TestWorld) -> None:
+    """CT-6: what still ran at the period's end has no end, whether or not it ended later."""
+    cut = "2026-01-01T00:30:00Z"
+    billed.sagemaker.delete_cluster(ClusterName="demo")
+    billed.advance(hours=1)
+    early = billed.bill(to=cut, intervals="true")["lines"]
+    whole = billed.bill(intervals="true")["lines"]
+    assert {line["ended"] for line in early} == {one["ended"] for line in early for one in line["intervals"]} == {None}
+    ends = [line["ended"] for line in whole]
+    assert all(ends)
+    assert ends == [line["intervals"][-1]["ended"] for line in whole]
+    assert [line["ended"] for line in billed.bill(to=max(ends))["lines"]] == ends
 
 
 def test_a_name_used_twice_gives_both_clusters(billed: TestWorld) -> None:
@@ -103,12 +129,14 @@ def test_every_line_says_where_its_price_comes_from(billed: TestWorld) -> None:
     [
         ({"by": "day"}, "by: "),
         ({"from": "yesterday"}, "from: must be an instant"),
-        ({"from": "2026-01-02T00:00:00Z", "to": "2026-01-01T00:00:00Z"}, "'from' must be earlier"),
+        ({"from": "2026-01-02T00:00:00Z", "to": "2026-01-01T00:00:00Z"}, "than its 'to'. Swap them"),
         ({"cluster": "arn:aws:s3:::bucket"}, "is not a cluster's ARN"),
-        ({"format": "xml"}, "format: "),
+        ({"format": "xml"}, "format: must be 'json' or 'csv'"),
+        ({"cluster": "a\0"}, "cluster: must not hold the character NUL"),
     ],
 )
 def test_refusals(world: TestWorld, query: dict[str, str], told: str) -> None:
     answer = world.http.get(f"{world.endpoint}/_windtunnel/bills", params=query)
     assert answer.status_code == 400
+    assert "pattern" not in answer.text
     assert told in answer.json()["error"]["message"]
