@@ -6,10 +6,15 @@ from typing import Any
 import asyncpg
 
 from app.core.scope import DEFAULT_WORLD
-from app.store import clusters, processes, sessions, worlds
+from app.store import clusters, gauges, processes, sessions, worlds
 from app.store.db import Tx
+from app.store.gauges import ProcessGauges, WorldGauges
 
 WORKERS = ("reconciler", "scheduler")
+KINDS = ("api", *WORKERS)
+MOST_WORLDS = 100
+OTHER = "_other"
+"""No world can have this name."""
 
 
 async def missing(tx: Tx) -> list[str]:
@@ -41,4 +46,19 @@ async def facts(tx: Tx) -> dict[str, Any]:
 
 
 def _plain(row: asyncpg.Record) -> dict[str, Any]:
-    return {key: value.isoformat() if isinstance(value, datetime) else value for key, value in row.items()}
+    return {key: _wall(value) if isinstance(value, datetime) else value for key, value in row.items()}
+
+
+async def measured(tx: Tx) -> tuple[list[WorldGauges], list[ProcessGauges]]:
+    """What metrics tell of worlds, those beyond `MOST_WORLDS` as one, and of processes and leases."""
+    every = await gauges.of_worlds(tx)
+    shown, rest = every[:MOST_WORLDS], every[MOST_WORLDS:]
+    if rest:
+        lag = max(one.lag_seconds for one in rest)
+        shown.append(WorldGauges(OTHER, sum(one.due for one in rest), lag, sum(one.failing for one in rest)))
+    return shown, await gauges.of_processes(tx)
+
+
+def _wall(moment: datetime) -> str:
+    """Written as the instants of worlds are, though it is none."""
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

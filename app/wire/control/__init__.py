@@ -4,11 +4,24 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from app.wire.control import bills, capacity, clock, document, events, faults, health, prices, quotas, refusals, worlds
+from app.wire.control import (
+    bills,
+    capacity,
+    clock,
+    document,
+    events,
+    faults,
+    health,
+    metrics,
+    prices,
+    quotas,
+    refusals,
+    worlds,
+)
 from app.wire.control.vocabulary import Refused
 
 PREFIX = "/_windtunnel"
-NOUNS = (health, clock, worlds, capacity, quotas, prices, faults, bills, events, document)
+NOUNS = (health, metrics, clock, worlds, capacity, quotas, prices, faults, bills, events, document)
 REFUSALS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": Refused, "description": "Refused: the message says why and what to do."},
     "503": {"model": Refused, "description": "The database is away; nothing was acknowledged."},

@@ -4,9 +4,8 @@ import platform
 from importlib.metadata import version
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import BaseModel
 
 from app import __version__
@@ -74,11 +73,6 @@ async def read_status(service: ServiceOf, world: WorldOf, request: Request) -> d
         "processes": found["processes"],
         "leases": found["leases"],
     }
-
-
-@router.get("/metrics", summary="Prometheus metrics of this process", response_class=Response)
-async def read_metrics(service: ServiceOf) -> Response:
-    return Response(generate_latest(service.registry), media_type=CONTENT_TYPE_LATEST)
 
 
 @router.get("/requests", summary="The last requests of this process, the newest first")

@@ -1,7 +1,15 @@
 """Health, readiness, status, metrics and the last requests (CT-7); events to the outside, polled."""
 
+import asyncio
+import re
+from datetime import UTC, datetime
+
 import httpx
 
+from app.core.times import WorldTime
+from app.store.db import Database
+from app.usecases import health, liveness, worlds
+from app.usecases.worlds import Setting
 from tests.kit import Running, TestWorld, slurm, workers
 
 
@@ -22,6 +30,8 @@ def test_status_tells_what_the_service_is(world: TestWorld) -> None:
     assert "windtunnel@" not in told["database"]
     assert [each["kind"] for each in told["processes"]].count("api") >= 1
     assert told["failing"] == []
+    seen = [each[name] for each in told["processes"] for name in ("started_wall", "seen_wall")]
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", each) for each in seen)
 
 
 def test_requests_and_metrics_know_what_was_asked(world: TestWorld) -> None:
@@ -38,6 +48,53 @@ def test_requests_and_metrics_know_what_was_asked(world: TestWorld) -> None:
     text = world.http.get(f"{world.endpoint}/_windtunnel/metrics").text
     assert 'windtunnel_requests_total{api="sagemaker",code="ok",operation="ListClusters"}' in text
     assert "nothing" not in text
+
+
+def gauge(world: TestWorld, name: str) -> float:
+    """A gauge of this world."""
+    text = world.http.get(f"{world.endpoint}/_windtunnel/metrics").text
+    (value,) = re.findall(rf'^windtunnel_{name}{{world="{world.name}"}} (\S+)$', text, re.MULTILINE)
+    return float(value)
+
+
+def test_metrics_tell_of_processes_leases_and_worlds(service: Running, dsn: str) -> None:
+    """CT-7: read when they are asked for; a frozen world is never behind."""
+    asyncio.run(_lead(dsn))
+    text = get(service, "metrics").text
+    assert int(re.findall(r'^windtunnel_process_up{kind="api"} (\d+)', text, re.MULTILINE)[0]) >= 1
+    assert 'windtunnel_process_up{kind="scheduler"}' in text
+    assert re.search(r'^windtunnel_process_passes{kind="api",name="api-[^"]+"} 0.0$', text, re.MULTILINE)
+    assert 'windtunnel_lease_held{name="metrics"} 1.0' in text
+    world = service.world()
+    names = ("clusters_due", "lag_seconds", "clusters_failing")
+    assert [gauge(world, name) for name in names] == [0, 0, 0]
+    world.sagemaker.create_cluster(**slurm(workers(1)))
+    assert [gauge(world, name) for name in names] == [1, 0, 0]
+    world.control("POST", "clock", json={"frozen": False, "rate": 1_000_000})
+    first = gauge(world, "lag_seconds")
+    assert 0 < first < gauge(world, "lag_seconds")
+    world.control("POST", "clock", json={"frozen": True})
+    assert gauge(world, "lag_seconds") == 0
+
+
+async def _lead(dsn: str) -> None:
+    database = await Database.connect(dsn, size=1)
+    await database.run(liveness.lead, "metrics", "a-test", None, 60.0)
+    await database.close()
+
+
+async def test_metrics_of_many_worlds_are_bounded(database: Database) -> None:
+    """CT-7: a hundred worlds by name; the others' sums, and the longest lag, as `_other`."""
+    setting = Setting(1, "fast", WorldTime(datetime(2026, 1, 1, tzinfo=UTC)), 1.0, True)
+    async with database.connection() as connection:
+        transaction = connection.transaction()
+        await transaction.start()
+        for number in range(health.MOST_WORLDS + 2):
+            await worlds.create(connection, f"many-{number}", setting)
+        shown, _ = await health.measured(connection)
+        await transaction.rollback()
+    assert len(shown) == health.MOST_WORLDS + 1
+    assert shown[-1].world == "_other"
 
 
 def test_every_answer_has_a_request_id_and_stays_in_the_dialect_of_its_path(service: Running) -> None:

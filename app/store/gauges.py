@@ -1,0 +1,44 @@
+"""What metrics show of worlds and of our processes, in one statement each."""
+
+from typing import NamedTuple
+
+from app.store.db import Tx
+from app.store.processes import ALIVE
+from app.store.worlds import COLUMNS
+
+# A frozen or leased world is not behind: its clock waits for whoever advances it.
+WORLDS = f"""SELECT w.name,
+        (SELECT count(*) FROM cluster c WHERE c.world = w.name AND c.due_at <= w.now),
+        CASE WHEN w.frozen OR w.leased THEN 0 ELSE greatest(0, coalesce(extract(epoch FROM w.now -
+            (SELECT min(c.due_at) FROM cluster c WHERE c.world = w.name AND c.due_at IS NOT NULL)), 0)) END::float8,
+        (SELECT count(*) FROM cluster c WHERE c.world = w.name AND c.due_at IS NOT NULL AND c.failures > 0)
+    FROM (SELECT {COLUMNS} FROM world) w ORDER BY w.name"""
+PROCESSES = f"""SELECT 'process', kind, name, passes, true FROM process WHERE {ALIVE}
+    UNION ALL SELECT 'lease', '', name, passes, until_wall > clock_timestamp() FROM lease ORDER BY 1, 2, 3"""
+
+
+class WorldGauges(NamedTuple):
+    """Clusters that are due, how long the oldest has been (world time, running worlds), clusters whose passes fail."""
+
+    world: str
+    due: int
+    lag_seconds: float
+    failing: int
+
+
+class ProcessGauges(NamedTuple):
+    """A process that lives (`is_lease` False), or a lease, which has no kind, and whether it is held."""
+
+    is_lease: bool
+    kind: str
+    name: str
+    passes: int
+    held: bool
+
+
+async def of_worlds(tx: Tx) -> list[WorldGauges]:
+    return [WorldGauges(*row) for row in await tx.fetch(WORLDS)]
+
+
+async def of_processes(tx: Tx) -> list[ProcessGauges]:
+    return [ProcessGauges(row[0] == "lease", *row[1:]) for row in await tx.fetch(PROCESSES)]

@@ -1,0 +1,87 @@
+"""Prometheus metrics (CT-7): requests of this process, and the state of all, read when it is asked for."""
+
+from collections.abc import Iterable, Sequence
+
+from fastapi import APIRouter, Response
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from app.store.db import Database
+from app.usecases import health
+from app.wire.aws.errors import is_database_away
+from app.wire.control.vocabulary import ServiceOf
+
+router = APIRouter(tags=["health"])
+Rows = Iterable[tuple[Sequence[str], float]]
+
+
+class _Read(Collector):
+    """Families that were read already."""
+
+    def __init__(self, families: Iterable[Metric]) -> None:
+        self._families = families
+
+    def collect(self) -> Iterable[Metric]:
+        return self._families
+
+
+@router.get("/metrics", summary="Prometheus metrics", response_class=Response)
+async def read_metrics(service: ServiceOf) -> Response:
+    """Requests are those of this process; the rest is read from the database, and is not there while that is away."""
+    text = generate_latest(service.registry)
+    try:
+        text += await _state(service.db)
+    except Exception as error:
+        if not is_database_away(error):
+            raise
+    return Response(text, media_type=CONTENT_TYPE_LATEST)
+
+
+async def _state(database: Database) -> bytes:
+    worlds, processes = await database.run(health.measured)
+    living = [one for one in processes if not one.is_lease]
+    kinds = [one.kind for one in living]
+    families = (
+        _gauge("process_up", "Living processes of a kind.", ("kind",), (((k,), kinds.count(k)) for k in health.KINDS)),
+        _gauge(
+            "process_passes",
+            "Passes that a living process has made.",
+            ("kind", "name"),
+            (((one.kind, one.name), one.passes) for one in living),
+        ),
+        _gauge(
+            "lease_held",
+            "Whether a process holds the lease.",
+            ("name",),
+            (((one.name,), one.held) for one in processes if one.is_lease),
+        ),
+        _gauge(
+            "clusters_due",
+            "Clusters that wait for a pass.",
+            ("world",),
+            (((one.world,), one.due) for one in worlds),
+        ),
+        _gauge(
+            "lag_seconds",
+            "World time that the oldest due cluster of a running world is behind; of _other, the longest.",
+            ("world",),
+            (((one.world,), one.lag_seconds) for one in worlds),
+        ),
+        _gauge(
+            "clusters_failing",
+            "Clusters whose last pass failed.",
+            ("world",),
+            (((one.world,), one.failing) for one in worlds),
+        ),
+    )
+    registry = CollectorRegistry()
+    registry.register(_Read(families))
+    return generate_latest(registry)
+
+
+def _gauge(name: str, about: str, labels: Sequence[str], rows: Rows) -> Metric:
+    family = GaugeMetricFamily(f"windtunnel_{name}", about, labels=labels)
+    for values, number in rows:
+        family.add_metric(values, number)
+    return family
