@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from app import clock
 from app.core.errors import Conflict, Invalid, NotFound
-from app.core.times import WorldTime, after
+from app.core.times import WorldTime, after, to_iso
 from app.core.world import World
 from app.store import worlds
 from app.store.db import Database, Tx
@@ -104,7 +104,10 @@ def _target(world: World, goal: Goal, due: WorldTime | None) -> WorldTime:
     if target > LATEST:
         raise Invalid(f"The clock ends at {LATEST:%Y-%m-%d}. Advance to an earlier instant.")
     if target < world.now and goal.to is not None:
-        raise Invalid(f"Time never goes backward: world '{world.name}' is at {world.now.isoformat()} already.")
+        raise Invalid(
+            f"Time never goes backward: world '{world.name}' is at {to_iso(world.now)} already. "
+            "Advance to a later instant, or reset the world to begin again."
+        )
     return max(target, world.now)
 
 

@@ -93,7 +93,8 @@ class Safety:
         if headers.size <= self._rules.max_headers:
             return None
         limit = self._rules.max_headers
-        return Refusal(431, "HeadersTooLarge", f"The headers are {headers.size} bytes; at most {limit} are read.")
+        text = f"The headers are {headers.size} bytes; at most {limit} are read. Send fewer or shorter ones."
+        return Refusal(431, "HeadersTooLarge", text)
 
     def _foreign_host(self, headers: "_Headers", surface: Surface) -> Refusal | None:
         hosts = headers.all("host")
@@ -120,7 +121,11 @@ class Safety:
             return Refusal(401, "TokenRequired", "Send the control token as 'Authorization: Bearer TOKEN'.")
         if hmac.compare_digest(given.encode("latin-1", "replace"), token.encode("utf-8")):
             return None
-        return Refusal(403, "TokenRefused", "The control token is not the one this service was started with.")
+        return Refusal(
+            403,
+            "TokenRefused",
+            "The control token is not the one this service was started with. Send that of WINDTUNNEL_CONTROL_TOKEN.",
+        )
 
     def _unwelcome_body(self, scope: AsgiScope, headers: "_Headers", surface: Surface) -> Refusal | None:
         if not headers.has_body:
@@ -138,7 +143,7 @@ class Safety:
         return None
 
     def _too_large(self) -> Refusal:
-        return Refusal(413, "BodyTooLarge", f"The body is over {self._rules.max_body} bytes.")
+        return Refusal(413, "BodyTooLarge", f"The body is over {self._rules.max_body} bytes. Send less at a time.")
 
 
 class _Headers:
@@ -181,13 +186,27 @@ def take_world(scope: AsgiScope) -> bool:
 def _foreign_origin(scope: AsgiScope, headers: _Headers, surface: Surface) -> Refusal | None:
     """Refuse what a browser sends on behalf of another site; a link that someone follows to the console is none."""
     own = headers.one("host") or ""
-    if any(not _is_same_origin(origin, own) for origin in headers.all("origin")):
-        return _FOREIGN
+    foreign = next((origin for origin in headers.all("origin") if not _is_same_origin(origin, own)), None)
+    if foreign is not None:
+        return _of_foreign(f"of Origin '{_shown(foreign)}'", own)
     if headers.one("sec-fetch-site") not in ("cross-site", "same-site"):
         return None
     is_link = scope["method"] == "GET" and headers.one("sec-fetch-mode") == "navigate"
     is_page = surface is Surface.CONSOLE and headers.one("sec-fetch-dest") == "document"
-    return None if is_link and is_page else _FOREIGN
+    return None if is_link and is_page else _of_foreign("of another site (Sec-Fetch-Site)", own)
+
+
+def _of_foreign(page: str, own: str) -> Refusal:
+    return Refusal(
+        403,
+        "ForeignOrigin",
+        f"Requests from a page {page} are refused, and no setting lets them in: any page could steer this service. "
+        f"Only its own pages, at '{_shown(own)}', may send them; from elsewhere use a client that is no browser.",
+    )
+
+
+def _shown(header: str) -> str:
+    return header[:100].encode("unicode_escape").decode("ascii")
 
 
 def _is_same_origin(origin: str, host: str) -> bool:
@@ -231,8 +250,7 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     return again
 
 
-_FOREIGN = Refusal(403, "ForeignOrigin", "Requests from pages of another origin are refused.")
-_TOO_SLOW = Refusal(408, "BodyTooSlow", f"The body did not arrive within {BODY_DEADLINE_S:.0f} s.")
+_TOO_SLOW = Refusal(408, "BodyTooSlow", f"The body did not arrive within {BODY_DEADLINE_S:.0f} s. Send it again.")
 _NO_SUCH_WORLD = Refusal(
     404,
     "NoSuchWorld",

@@ -106,12 +106,14 @@ FOREIGN = [
 )
 @pytest.mark.parametrize("headers", FOREIGN)
 async def test_posts_of_other_sites_are_refused(surface: str, content_type: str, headers: Any) -> None:
-    """RL-25: on every surface, whatever the content type."""
+    """RL-25: on every surface, whatever the content type; with the page's Origin and whose are let in."""
     scope = http(
         "POST", PATHS[surface], LOCAL, TARGET, ("content-type", content_type), ("content-length", "2"), *headers
     )
     reply, echo = await through(scope, [b"{}"])
     assert_refused(reply, echo, surface, 403)
+    named = next((value for name, value in reversed(headers) if name == "origin"), "Sec-Fetch-Site")
+    assert all(told.encode() in reply.body for told in (named, LOCAL[1]))
     assert reply.headers["connection"] == "close"
 
 

@@ -8,11 +8,54 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from app.core.errors import Conflict, DomainError, InUse, LimitExceeded, NotFound
+from app.wire.control.vocabulary import ACCOUNT, REGION, TEXT
 from app.wire.request_log import one_line
 
 _STATUSES: dict[type[DomainError], int] = {NotFound: 404, InUse: 409, Conflict: 409, LimitExceeded: 409}
 _HTTP_CODES = {404: "NotFound", 405: "MethodNotAllowed"}
 _SHOWN = 5
+_BOUNDS = {
+    "greater_than": "too small; give more than {gt}",
+    "greater_than_equal": "too small; give at least {ge}",
+    "less_than": "too large; give less than {lt}",
+    "less_than_equal": "too large; give at most {le}",
+}
+_REASONS = _BOUNDS | {
+    "extra_forbidden": "is not known here; leave it out, or look for its name in openapi/control.json",
+    "missing": "is missing; give it",
+    "literal_error": "must be {expected}",
+    "enum": "must be {expected}",
+    "finite_number": "must be a finite number",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_parsing_size": "too large; give a smaller whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "string_type": "must be text",
+    "string_unicode": "must be text that UTF-8 can hold; leave out halves of surrogate pairs",
+    "string_too_short": "too short; give at least {min_length} characters",
+    "string_too_long": "too long; give at most {max_length} characters",
+    "too_long": "too many; give at most {max_length}",
+    "list_type": "must be a list",
+    "model_attributes_type": "must be an object such as {{}}",
+    "model_type": "must be an object such as {{}}",
+    "dict_type": "must be an object such as {{}}",
+}
+_FORMS = {
+    REGION: "must be a region's name such as us-west-2",
+    ACCOUNT: "must be an account's 12 digits, such as 111122223333",
+    TEXT: "must not hold the character NUL; leave it out",
+}
+"""What a text must look like, by its pattern."""
+_MEANINGS = {
+    "by": "virtual seconds; the clock ends in the year 9000",
+    "rate": "virtual seconds in a second of the wall",
+    "max_wall_seconds": "seconds of the wall",
+    "micro_usd_per_hour": "millionths of a dollar",
+}
 
 
 def install(app: FastAPI) -> None:
@@ -35,8 +78,11 @@ def _invalid(request: Request, error: Exception) -> JSONResponse:
 def _http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     code = _HTTP_CODES.get(error.status_code, "Invalid")
-    text = "This path does not take this method." if error.status_code == 405 else str(error.detail)
-    return refusal(error.status_code, code, text, dict(error.headers or {}))
+    headers = dict(error.headers or {})
+    text = str(error.detail)
+    if error.status_code == 405:
+        text = f"This path does not take {request.method}; it takes {headers.get('Allow', 'another method')}."
+    return refusal(error.status_code, code, text, headers)
 
 
 def problems_text(problems: Any) -> str:
@@ -48,7 +94,7 @@ def problems_text(problems: Any) -> str:
 
 def _sentence(problem: dict[str, Any]) -> str:
     if problem["type"] == "json_invalid":
-        return "The body is not JSON."
+        return "The body is not JSON. Send an object such as {}."
     return f"{_place(problem['loc'])}: {_reason(problem)}"
 
 
@@ -58,9 +104,19 @@ def _place(location: tuple[Any, ...]) -> str:
 
 
 def _reason(problem: dict[str, Any]) -> str:
-    if problem["type"] == "extra_forbidden":
-        return "is not known here"
-    return one_line(str(problem["msg"]).removeprefix("Value error, "))
+    """What is wrong and what to give, in our words where we have some."""
+    kind, facts = problem["type"], problem.get("ctx", {})
+    if kind == "string_pattern_mismatch" and facts["pattern"] in _FORMS:
+        return _FORMS[facts["pattern"]]
+    if kind not in _REASONS:
+        return one_line(str(problem["msg"]).removeprefix("Value error, "))
+    told = _REASONS[kind].format(**{name: _plain(fact) for name, fact in facts.items()})
+    meaning = _MEANINGS.get(str(problem["loc"][-1])) if kind in _BOUNDS else None
+    return f"{told} ({meaning})" if meaning else told
+
+
+def _plain(fact: Any) -> str:
+    return f"{fact:,.15g}" if isinstance(fact, int | float) else str(fact)
 
 
 def refusal(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> JSONResponse:

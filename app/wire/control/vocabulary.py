@@ -14,6 +14,7 @@ from app.service import Service
 STRICT = ConfigDict(extra="forbid", strict=True)
 """What a body may be: the members that are named, in their own types."""
 REGION = r"^[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}$"
+ACCOUNT = "^[0-9]{12}$"
 MOST_NODES = 2**31 - 1
 
 
@@ -46,7 +47,7 @@ Instant = Annotated[
 TEXT = r"^[^\x00]*$"
 """What Postgres can hold: anything but NUL."""
 Region = Annotated[str, Field(pattern=REGION, max_length=40, examples=["us-west-2"])]
-Account = Annotated[str, Field(pattern="^[0-9]{12}$", examples=["111122223333"])]
+Account = Annotated[str, Field(pattern=ACCOUNT, examples=["111122223333"])]
 InstanceType = Annotated[str, Field(min_length=1, max_length=64, pattern=TEXT, examples=["ml.p5.48xlarge"])]
 
 

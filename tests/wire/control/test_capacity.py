@@ -37,6 +37,14 @@ def test_a_change_to_come_is_listed_and_then_happens(world: TestWorld) -> None:
     assert (told["changes"], told["pools"][0]["free"]) == ([], 5)
 
 
+def test_a_change_in_the_past_is_one_of_now(world: TestWorld) -> None:
+    """CT-4: the answer tells the instant at which it took effect."""
+    world.advance(hours=1)
+    told = world.control("POST", "capacity", json={"instance_type": P5, "total": 5, "at": "2025-01-01T00:00:00Z"})
+    assert told["at"] == world.now() == "2026-01-01T01:00:00.000Z"
+    assert world.control("GET", "capacity")["changes"] == []
+
+
 def test_unlimited_again(world: TestWorld) -> None:
     """CT-4: unlimited by default."""
     world.capacity(P5, 1)
@@ -48,12 +56,12 @@ def test_unlimited_again(world: TestWorld) -> None:
     ("body", "told"),
     [
         ({"instance_type": "ml.none", "total": 1}, "No instance type 'ml.none'"),
-        ({"instance_type": P5}, "total: Field required"),
+        ({"instance_type": P5}, "total: is missing"),
         ({"instance_type": P5, "total": -1}, "total: "),
-        ({"instance_type": P5, "total": True}, "total: "),
-        ({"instance_type": P5, "total": 2**31}, "total: "),
+        ({"instance_type": P5, "total": True}, "total: must be a whole number"),
+        ({"instance_type": P5, "total": 2**31}, "total: too large; give at most 2,147,483,647"),
         ({"instance_type": P5, "total": 1, "zone": "us-west-2x"}, "Region us-west-2 has no zone 'us-west-2x'"),
-        ({"instance_type": P5, "total": 1, "region": "nowhere"}, "region: "),
+        ({"instance_type": P5, "total": 1, "region": "nowhere"}, "region: must be a region's name such as us-west-2"),
         ({"instance_type": P5, "total": 1, "at": "soon"}, "at: must be an instant"),
     ],
 )
