@@ -9,7 +9,7 @@ import orjson
 
 from app.wire.aws.registry import AwsService
 from tests.wire.aws.calls import JSON_1_1
-from tests.wire.aws.samples import sample, sites
+from tests.wire.aws.samples import Site, sample, sites
 
 RAW = "\ue000"
 """Stands in a value for JSON text that no serializer writes."""
@@ -43,7 +43,7 @@ def malformed(service: AwsService, count: int, seed: int) -> Iterator[Nonsense]:
         roll = draw.random()
         if roll < 0.55:
             value = copy.deepcopy(draw.choice(ODD))
-            yield Nonsense(target, orjson.dumps(draw.choice(places[name]).request(value) or {}))
+            yield Nonsense(target, orjson.dumps(_put(draw.choice(places[name]), value) or {}))
         elif roll < 0.70:
             body = orjson.dumps(draw.choice(places[name]).request(RAW) or {})
             yield Nonsense(target, body.replace(f'"{RAW}"'.encode(), draw.choice(TEXTS).encode()))
@@ -57,6 +57,11 @@ def malformed(service: AwsService, count: int, seed: int) -> Iterator[Nonsense]:
             yield Nonsense(target, whole, method=draw.choice(("GET", "HEAD", "PUT", "DELETE", "OPTIONS", "BREW")))
         else:
             yield Nonsense(target, _deep(draw))
+
+
+def _put(site: Site, value: object) -> object:
+    """The request with `value` in its place; what is no text is written as text where only a key can be."""
+    return site.request(value if isinstance(value, str) or not site.is_key else orjson.dumps(value).decode())
 
 
 def _garbled(whole: bytes, draw: random.Random) -> bytes:

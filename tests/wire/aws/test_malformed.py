@@ -36,12 +36,13 @@ async def test_hostile_strings_stay_data(value: str) -> None:
     assert not any(mark in reply.headers.get("x-windtunnel-ignored", "") for mark in "\r\n\0")
 
 
-async def test_malformed_requests_are_refused_in_dialect() -> None:
+@pytest.mark.parametrize("seed", [1, 2, 3, 5, 13])
+async def test_malformed_requests_are_refused_in_dialect(seed: int) -> None:
     """RL-13: 1,000 mutated requests: well-formed 4xx, no 5xx, no traceback, no growth."""
     wire = Wire([SERVICE])
     statuses: dict[int, int] = {}
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for each in malformed(SERVICE, 1000, seed=13):
+    for each in malformed(SERVICE, 1000, seed):
         headers = (("content-type", each.content_type), ("x-amz-target", each.target))
         half = len(each.body) // 2
         reply = await ask(wire.endpoint, http(each.method, "/", *headers), [each.body[:half], each.body[half:]])
