@@ -100,6 +100,7 @@ cluster = Table(
         unique=True,
         postgresql_where=text("deleted_at IS NULL AND eks_arn IS NOT NULL"),
     ),
+    Index("ix_cluster_name", *TENANT, "name"),
     Index("ix_cluster_due", "world", "due_at", postgresql_where=text("due_at IS NOT NULL")),
     Index("ix_cluster_created", *TENANT, "created_at", "cluster_id", postgresql_where=text("deleted_at IS NULL")),
 )

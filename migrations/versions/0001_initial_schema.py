@@ -82,6 +82,7 @@ def upgrade() -> None:
         unique=False,
         postgresql_where=sa.text("deleted_at IS NULL"),
     )
+    op.create_index("ix_cluster_name", "cluster", ["world", "account", "region", "name"], unique=False)
     op.create_index(
         "ix_cluster_due", "cluster", ["world", "due_at"], unique=False, postgresql_where=sa.text("due_at IS NOT NULL")
     )
@@ -451,6 +452,7 @@ def downgrade() -> None:
         table_name="cluster",
         postgresql_where=sa.text("deleted_at IS NULL AND eks_arn IS NOT NULL"),
     )
+    op.drop_index("ix_cluster_name", table_name="cluster")
     op.drop_index("ix_cluster_due", table_name="cluster", postgresql_where=sa.text("due_at IS NOT NULL"))
     op.drop_index("ix_cluster_created", table_name="cluster", postgresql_where=sa.text("deleted_at IS NULL"))
     op.drop_table("cluster")
