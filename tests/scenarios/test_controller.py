@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.kit import Running, TestWorld, controller, eks, group, login, slurm, workers
+from tests.kit import TestWorld, controller, eks, group, login, slurm, workers
 
 TIMED_OUT = "Cluster creation failed: controller and login nodes did not become ready within the expected time"
 
@@ -165,9 +165,8 @@ def test_a_classic_cluster_turns_continuous_when_every_group_has_slurm_config(wo
     assert world.events()
 
 
-def test_new_slurm_clusters_may_default_to_continuous(service: Running) -> None:
-    """HP-1: by setting; proved over the settings in tests of the wire. Here: EKS stays as asked."""
-    world = service.world()
+def test_an_eks_cluster_is_continuous_only_when_asked(world: TestWorld) -> None:
+    """HP-1."""
     request = eks(group("g"))
     del request["NodeProvisioningMode"]
     world.sagemaker.create_cluster(**request)
