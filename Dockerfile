@@ -14,7 +14,9 @@ ENV PATH=/opt/windtunnel/bin:$PATH PYTHONUNBUFFERED=1 WINDTUNNEL_LOG_FORMAT=json
 USER windtunnel
 EXPOSE 4600
 HEALTHCHECK --interval=5s --timeout=3s --start-period=10s \
-  CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:4600/_windtunnel/health', timeout=2)"]
+  CMD ["python", "-c", "import os, urllib.request as r; t = os.environ.get('WINDTUNNEL_CONTROL_TOKEN'); \
+q = r.Request('http://127.0.0.1:4600/_windtunnel/health', headers={'Authorization': 'Bearer ' + t} if t else {}); \
+r.urlopen(q, timeout=2)"]
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["windtunnel"]
 # Another address than loopback needs WINDTUNNEL_CONTROL_TOKEN; without it this refuses to start.

@@ -3,7 +3,22 @@
 import typer
 
 from app import __version__
-from app.commands import bill, capacity, clock, doctor, env, execute, fault, price, processes, status, up, world
+from app.commands import (
+    bill,
+    capacity,
+    clock,
+    doctor,
+    env,
+    execute,
+    fault,
+    observe,
+    price,
+    processes,
+    quota,
+    status,
+    up,
+    world,
+)
 from app.commands.exits import reporting
 
 app = typer.Typer(
@@ -32,7 +47,10 @@ app.command()(status.status)
 app.command()(doctor.doctor)
 app.command()(bill.bill)
 app.command()(world.reset)
-for noun in (clock, capacity, fault, price, world):
+app.command()(observe.requests)
+app.command()(observe.events)
+app.command()(observe.metrics)
+for noun in (clock, capacity, quota, fault, price, world):
     app.add_typer(noun.app, name=noun.__name__.rpartition(".")[2])
 
 

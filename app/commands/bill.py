@@ -28,6 +28,8 @@ def bill(
     as_json: o.Json = False,
 ) -> None:
     """The bill so far. Billing begins with the lifecycle script and ends when termination begins."""
+    if as_csv and as_json:
+        raise typer.BadParameter("--csv and --json exclude each other: keep one of them")
     params: dict[str, Any] = {"cluster": cluster, "by": by, "from": start, "to": end}
     params["intervals"] = "true" if intervals else None
     answer = call("GET", "bills", world=world, endpoint=endpoint, params=params)

@@ -15,7 +15,7 @@ app = typer.Typer(help="How many machines of a type exist.", no_args_is_help=Tru
 def set_total(
     instance_type: Annotated[str, typer.Argument(metavar="TYPE", help="ml.p5.48xlarge")],
     total: Annotated[str, typer.Argument(metavar="N", help="How many in all, or `unlimited`.")],
-    region: Annotated[str | None, typer.Option("--region")] = None,
+    region: Annotated[str | None, typer.Option("--region", help="Else the default region.")] = None,
     zone: Annotated[str | None, typer.Option("--zone")] = None,
     at: Annotated[str | None, typer.Option("--at", metavar="INSTANT", help="From then on.")] = None,
     world: o.World = None,
@@ -23,10 +23,8 @@ def set_total(
     as_json: o.Json = False,
 ) -> None:
     """Set the total; lowering it below what is used takes nothing away from anyone."""
-    if total != "unlimited" and not total.isdecimal():
-        raise typer.BadParameter(f"N is a whole number or `unlimited`, not {total!r}")
+    number = o.count(total)
     body = {"instance_type": instance_type, "region": region, "zone": zone, "at": at}
-    number = None if total == "unlimited" else int(total)
     answer = call("POST", "capacity", world=world, endpoint=endpoint, body=body, nullable={"total": number})
     show(answer if as_json else _said(answer), as_json=as_json)
 

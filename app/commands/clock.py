@@ -45,7 +45,9 @@ def resume(world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json =
 
 @app.command()
 def rate(
-    n: Annotated[float, typer.Argument(metavar="N", help="Virtual seconds in a second of the wall.")],
+    n: Annotated[
+        float, typer.Argument(metavar="N", callback=o.positive, help="Virtual seconds in a second of the wall.")
+    ],
     world: o.World = None,
     endpoint: o.Endpoint = None,
     as_json: o.Json = False,
@@ -60,7 +62,9 @@ def advance(
     to: Annotated[str | None, typer.Option("--to", metavar="INSTANT", help="Up to this instant.")] = None,
     to_next: Annotated[bool, typer.Option("--next", help="Up to the next thing that is due.")] = False,
     max_events: Annotated[int | None, typer.Option(min=1, help="Stop early after so many.")] = None,
-    max_wall_seconds: Annotated[float | None, typer.Option(min=0, help="Stop early after so long.")] = None,
+    max_wall_seconds: Annotated[
+        float | None, typer.Option(callback=o.positive, help="Stop early after so long.")
+    ] = None,
     world: o.World = None,
     endpoint: o.Endpoint = None,
     as_json: o.Json = False,

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -31,7 +32,7 @@ def execute(
 ) -> None:
     """Start a service of its own on a free port, run CMD against it, end it; answer CMD's exit code."""
     from app.host.logs import configure
-    from app.settings import load
+    from app.settings import config_file, load
 
     flags = {name: value for name, value in locals().items() if name in FLAGS}
     flags |= {"port": port or 0, "log_level": log_level or "warning"}
@@ -41,11 +42,11 @@ def execute(
     configure(settings, "exec")
     from app.host.supervisor import until_told
 
-    code = asyncio.run(until_told(_execute(settings, command)))
+    code = asyncio.run(until_told(_execute(settings, command, config_file(config))))
     raise typer.Exit(128 + signal.SIGTERM if code is None else code)
 
 
-async def _execute(settings: "Settings", command: list[str]) -> int:
+async def _execute(settings: "Settings", command: list[str], config: Path | None) -> int:
     from app.host.exports import OVERRIDING, variables
     from app.host.supervisor import service
 
@@ -54,7 +55,7 @@ async def _execute(settings: "Settings", command: list[str]) -> int:
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, lambda: None)
         told = supervisor.settings
         kept = {name: value for name, value in os.environ.items() if name not in OVERRIDING}
-        environment = kept | variables(told, told.base_url, None)
+        environment = kept | variables(told, told.base_url, None, config)
         try:
             process = await asyncio.create_subprocess_exec(*command, env=environment)
         except OSError as error:

@@ -1,5 +1,6 @@
 """`windtunnel fault`: rules by which things go wrong (CT-3)."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -7,10 +8,13 @@ import typer
 from app.commands import options as o
 from app.commands.client import call, segment
 from app.commands.durations import seconds as duration
+from app.commands.files import read_object
 from app.commands.output import show
 
 app = typer.Typer(help="Rules by which things go wrong.", no_args_is_help=True)
 Text = str | None
+LATER = "Not taken by any effect of this version: it is for faults of the API."
+SLOW = "How much slower boot-slow is, 90 or 5m; else as the profile has it (60s; realistic 15m)."
 
 
 @app.command()
@@ -22,8 +26,8 @@ def add(
             help="launch-capacity, launch-transient, launch-unhealthy, script-failed, script-hang, boot-slow",
         ),
     ],
-    code: Annotated[Text, typer.Option("--code", help="The error's code or the script's exit code.")] = None,
-    operation: Annotated[Text, typer.Option("--operation")] = None,
+    code: Annotated[Text, typer.Option("--code", help=LATER)] = None,
+    operation: Annotated[Text, typer.Option("--operation", help=LATER)] = None,
     cluster: Annotated[Text, typer.Option("--cluster", help="Name or ARN.")] = None,
     group: Annotated[Text, typer.Option("--group", help="Instance group.")] = None,
     instance_type: Annotated[Text, typer.Option("--type", help="Instance type.")] = None,
@@ -33,7 +37,7 @@ def add(
     every: Annotated[int | None, typer.Option("--every", min=1, help="Every n-th match.")] = None,
     after: Annotated[Text, typer.Option("--after", metavar="INSTANT", help="Not before then.")] = None,
     before: Annotated[Text, typer.Option("--before", metavar="INSTANT", help="Not from then on.")] = None,
-    seconds: Annotated[Text, typer.Option("--seconds", metavar="DURATION", help="How slow; 90 or 5m.")] = None,
+    seconds: Annotated[Text, typer.Option("--seconds", metavar="DURATION", help=SLOW)] = None,
     world: o.World = None,
     endpoint: o.Endpoint = None,
     as_json: o.Json = False,
@@ -46,6 +50,19 @@ def add(
         "seconds": duration(seconds) if seconds is not None else None,
     }
     show(call("POST", "faults", world=world, endpoint=endpoint, body=body), as_json=as_json)
+
+
+@app.command()
+def replace(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="JSON or TOML: `rules`, a list; JSON may be the list.")],
+    world: o.World = None,
+    endpoint: o.Endpoint = None,
+    as_json: o.Json = False,
+) -> None:
+    """Have the rules of FILE and no others: all of them, or nothing changes."""
+    content = read_object(file, "list of rules")
+    body = content if isinstance(content, dict) else {"rules": content}
+    show(call("PUT", "faults", world=world, endpoint=endpoint, body={}, nullable=body), as_json=as_json)
 
 
 @app.command("list")

@@ -1,9 +1,27 @@
 """The options that many verbs share."""
 
+import math
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+
+
+def positive(value: float | None) -> float | None:
+    """A callback of Typer's: a number greater than 0; `nan` and `inf` are numbers to Python, and to no service."""
+    if value is not None and not 0 < value < math.inf:
+        raise typer.BadParameter(f"{value:g} is not a number greater than 0")
+    return value
+
+
+def count(text: str) -> int | None:
+    """A whole number; None for `unlimited`. Raises typer.BadParameter."""
+    if text == "unlimited":
+        return None
+    if not (text.isascii() and text.isdecimal()):
+        raise typer.BadParameter(f"N is a whole number or `unlimited`, not {text!r}")
+    return int(text)
+
 
 World = Annotated[str | None, typer.Option("--world", metavar="NAME", help="The world; main if not given.")]
 Endpoint = Annotated[
@@ -13,6 +31,9 @@ Endpoint = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
+HiddenJson = Annotated[bool, typer.Option("--json", hidden=True)]  # `up`: one line for programs, then the log
+Account = Annotated[str | None, typer.Option("--account", help="Twelve digits; else the default account.")]
+Region = Annotated[str | None, typer.Option("--region", help="Else the default region.")]
 
 Config = Annotated[Path | None, typer.Option("--config", help="TOML file of settings (WINDTUNNEL_CONFIG).")]
 Host = Annotated[str | None, typer.Option("--host", help="Address to listen on (127.0.0.1).")]

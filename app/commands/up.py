@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.commands import options as o
@@ -31,29 +32,29 @@ def up(
     config: o.Config = None,
     log_format: o.LogFormat = None,
     log_level: o.LogLevel = None,
-    as_json: o.Json = False,
+    as_json: o.HiddenJson = False,
 ) -> None:
     """Run everything: database, API, reconciler and scheduler. Ctrl-C ends it."""
     from app.host.logs import configure
-    from app.settings import load
+    from app.settings import config_file, load
 
     flags = {name: value for name, value in locals().items() if name in FLAGS}
     settings = load(flags, config=config)
     configure(settings, "up")
     from app.host.supervisor import until_told
 
-    asyncio.run(until_told(_up(settings, as_json=as_json)))
+    asyncio.run(until_told(_up(settings, config_file(config), as_json=as_json)))
 
 
-async def _up(settings: "Settings", *, as_json: bool) -> None:
+async def _up(settings: "Settings", config: Path | None, *, as_json: bool) -> None:
     from app.host.supervisor import service
 
     async with service(settings) as supervisor:
-        await _announce(supervisor, settings, as_json=as_json)
+        await _announce(supervisor, settings, config, as_json=as_json)
         await supervisor.run()
 
 
-async def _announce(supervisor: "Supervisor", settings: "Settings", *, as_json: bool) -> None:
+async def _announce(supervisor: "Supervisor", settings: "Settings", config: Path | None, *, as_json: bool) -> None:
     from app.host.banner import banner
     from app.host.probe import get
 
@@ -64,4 +65,5 @@ async def _announce(supervisor: "Supervisor", settings: "Settings", *, as_json: 
         print(json.dumps(facts), flush=True)
         return
     answer = await get(told, "/_windtunnel/clock")
-    print(banner(told, answer[1] if answer else None, ephemeral=settings.ephemeral), flush=True)
+    clock = answer[1] if answer else None
+    print(banner(told, clock, ephemeral=settings.ephemeral, config=config), flush=True)

@@ -1,8 +1,6 @@
 """`windtunnel world`: universes side by side (CT-0, CT-2), and `reset`."""
 
-import json
-import tomllib
-from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,17 +8,23 @@ import typer
 
 from app.commands import options as o
 from app.commands.client import call, segment
+from app.commands.files import read_object
 from app.commands.output import as_json_text, show
+from app.core.scope import DEFAULT_WORLD
 
 app = typer.Typer(help="Worlds: each with its own clock, capacity, faults, prices and history.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(metavar="NAME")]
 LONG = 300.0  # wall seconds: copying a large world takes its time
 
 
+# Worlds are not in a world: the path of one that is gone must not keep anyone from making it.
+_call = partial(call, world=DEFAULT_WORLD)
+
+
 @app.command("list")
 def list_worlds(endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
     """Every world."""
-    show(call("GET", "worlds", endpoint=endpoint), as_json=as_json)
+    show(_call("GET", "worlds", endpoint=endpoint), as_json=as_json)
 
 
 @app.command()
@@ -29,7 +33,7 @@ def create(
     seed: Annotated[int | None, typer.Option("--seed", min=0)] = None,
     profile: Annotated[Literal["instant", "fast", "realistic"] | None, typer.Option("--profile")] = None,
     frozen: Annotated[bool | None, typer.Option("--frozen", help="Its clock moves only by advance.")] = None,
-    rate: Annotated[float | None, typer.Option("--rate")] = None,
+    rate: Annotated[float | None, typer.Option("--rate", callback=o.positive)] = None,
     start: Annotated[str | None, typer.Option("--start", metavar="INSTANT")] = None,
     endpoint: o.Endpoint = None,
     as_json: o.Json = False,
@@ -37,7 +41,7 @@ def create(
     """Make an empty world."""
     body: dict[str, Any] = {"name": name, "seed": seed, "profile": profile, "frozen": frozen}
     body |= {"rate": rate, "start": start}
-    show(call("POST", "worlds", endpoint=endpoint, body=body), as_json=as_json)
+    show(_call("POST", "worlds", endpoint=endpoint, body=body), as_json=as_json)
 
 
 @app.command()
@@ -49,13 +53,13 @@ def fork(
 ) -> None:
     """Make a world that begins as a copy of another."""
     body = {"name": name, "fork_of": source}
-    show(call("POST", "worlds", endpoint=endpoint, body=body, timeout=LONG), as_json=as_json)
+    show(_call("POST", "worlds", endpoint=endpoint, body=body, timeout=LONG), as_json=as_json)
 
 
 @app.command()
 def drop(name: Name, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
     """Remove a world and all that is in it."""
-    show(call("DELETE", f"worlds/{segment(name)}", endpoint=endpoint, timeout=LONG), as_json=as_json)
+    show(_call("DELETE", f"worlds/{segment(name)}", endpoint=endpoint, timeout=LONG), as_json=as_json)
 
 
 @app.command()
@@ -67,13 +71,17 @@ def compare(
 ) -> None:
     """How two worlds differ."""
     path = f"worlds/{segment(name)}/compare/{segment(other)}"
-    show(call("GET", path, endpoint=endpoint, timeout=LONG), as_json=as_json)
+    show(_call("GET", path, endpoint=endpoint, timeout=LONG), as_json=as_json)
 
 
 @app.command()
-def export(name: Name, endpoint: o.Endpoint = None) -> None:
+def export(
+    name: Name,
+    endpoint: o.Endpoint = None,
+    as_json: Annotated[bool, typer.Option("--json", help="An export is JSON in any case.")] = False,
+) -> None:
     """Everything in a world, as JSON with sorted keys."""
-    print(as_json_text(call("GET", f"worlds/{segment(name)}/export", endpoint=endpoint, timeout=LONG)))
+    print(as_json_text(_call("GET", f"worlds/{segment(name)}/export", endpoint=endpoint, timeout=LONG)))
 
 
 def reset(
@@ -83,22 +91,5 @@ def reset(
     as_json: o.Json = False,
 ) -> None:
     """Empty a world, or bring it back to its seed file."""
-    body = {"seed": read_seed(seed_file) if seed_file else None}
+    body = {"seed": read_object(seed_file, "seed file") if seed_file else None}
     show(call("POST", "reset", world=world, endpoint=endpoint, body=body, timeout=LONG), as_json=as_json)
-
-
-def read_seed(path: Path) -> Any:
-    """The file's content; raises typer.BadParameter if it is neither TOML nor JSON."""
-    try:
-        content = path.read_text(encoding="utf-8")
-        if path.suffix == ".json":
-            return json.loads(content)
-        return json.loads(json.dumps(tomllib.loads(content), default=_instant))  # TOML has instants, JSON has not
-    except (OSError, ValueError) as error:
-        raise typer.BadParameter(f"the seed file {path} cannot be read: {error}") from error
-
-
-def _instant(value: Any) -> str:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    raise ValueError(f"{value!r} is no value of a seed file")

@@ -1,5 +1,7 @@
 """What `up` prints when it is ready (CT-12)."""
 
+import shlex
+from pathlib import Path
 from typing import Any
 
 from app import __version__
@@ -10,10 +12,11 @@ from app.store.dsn import displayed
 DEFAULT_ENDPOINT = "http://127.0.0.1:4600"
 
 
-def banner(settings: Settings, clock: dict[str, Any] | None, *, ephemeral: bool) -> str:
+def banner(settings: Settings, clock: dict[str, Any] | None, *, ephemeral: bool, config: Path | None = None) -> str:
     """Address, data, clock and profile, auth, telemetry, and lines to paste.
 
     `settings` are the children's; `clock` is the API's answer: an existing world keeps its own clock.
+    With the configuration file the other terminal gets the same keys and token.
     """
     facts = {
         "address": settings.base_url,
@@ -23,6 +26,8 @@ def banner(settings: Settings, clock: dict[str, Any] | None, *, ephemeral: bool)
         "telemetry": "none",
     }
     target = "" if settings.base_url == DEFAULT_ENDPOINT else f" --endpoint {settings.base_url}"
+    if config:
+        target += f" --config {shlex.quote(str(config.absolute()))}"
     return "\n".join(
         [
             f"Windtunnel {__version__} is ready.",

@@ -1,40 +1,55 @@
 """The lines that point clients at this service: safe for `eval`, whatever the values are."""
 
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
 from urllib.parse import quote
 
-from app.settings import Settings
+from app.settings import CONFIG_VARIABLE, Settings
+
+WORLD_PATH = re.compile(r"/w/[^/]*$")
 
 # What would send a client elsewhere, or with other keys, in spite of the variables below.
 OVERRIDING = ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_SAGEMAKER", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS")
 
 
 def world_endpoint(endpoint: str, world: str | None) -> str:
-    """The address that means `world` to every client (CT-0); no world means `main`."""
-    return endpoint.rstrip("/") + (f"/w/{quote(world, safe='')}" if world else "")
+    """The address that means `world` to every client (CT-0), in place of the world that `endpoint` may name.
+
+    None leaves the endpoint's own; "" leaves none, which means `main`.
+    """
+    address = endpoint.rstrip("/")
+    if world is None:
+        return address
+    return WORLD_PATH.sub("", address) + (f"/w/{quote(world, safe='')}" if world else "")
 
 
-def variables(settings: Settings, endpoint: str, world: str | None) -> dict[str, str]:
-    """What a client's environment needs: the AWS SDKs' names, and ours for the `windtunnel` verbs."""
+def variables(settings: Settings, endpoint: str, world: str | None, config: Path | None = None) -> dict[str, str]:
+    """What a client's environment needs: the AWS SDKs' names, and ours for the `windtunnel` verbs.
+
+    With `config` the verbs read it too: that is where the control token may be.
+    """
+    address = world_endpoint(endpoint, world)
     key, secret = next(iter(settings.secrets_by_key.items()), ("windtunnel", "windtunnel"))
     return {
-        "AWS_ENDPOINT_URL": world_endpoint(endpoint, world),
+        "AWS_ENDPOINT_URL": address,
         "AWS_ACCESS_KEY_ID": key,
         "AWS_SECRET_ACCESS_KEY": secret,
         "AWS_DEFAULT_REGION": settings.default_region,
         "AWS_REGION": settings.default_region,
         "AWS_PAGER": "",
         "AWS_EC2_METADATA_DISABLED": "true",
-        "WINDTUNNEL_ENDPOINT": endpoint.rstrip("/"),
+        "WINDTUNNEL_ENDPOINT": address,
+        **({CONFIG_VARIABLE: str(config.absolute())} if config else {}),
     }
 
 
-def shell_lines(settings: Settings, endpoint: str, world: str | None) -> list[str]:
+def shell_lines(settings: Settings, endpoint: str, world: str | None, config: Path | None = None) -> list[str]:
     """`export NAME=value` lines; variables that would override the endpoint or the keys are unset."""
-    lines = [f"export {name}={shlex.quote(value)}" for name, value in variables(settings, endpoint, world).items()]
+    told = variables(settings, endpoint, world, config)
+    lines = [f"export {name}={shlex.quote(value)}" for name, value in told.items()]
     lines.append(f"unset {' '.join(OVERRIDING)}")
     if missing := directory_to_add():
         lines.append(f'export PATH="$PATH":{shlex.quote(str(missing))}')

@@ -103,8 +103,10 @@ class EmbeddedPostgres:
         """Make the directories; as root, give the server's user what is the server's."""
         mode = 0o711 if os.geteuid() == 0 else 0o700
         try:
-            self.data_dir.mkdir(mode=mode, parents=True, exist_ok=True)
             account = server_account(self.data_dir)
+            if account:  # before anything is made that would be left behind
+                refuse_closed(_existing(self.data_dir) / "postgres", account)
+            self.data_dir.mkdir(mode=mode, parents=True, exist_ok=True)
             if account:
                 refuse_closed(self.cluster, account)
             self.sockets.mkdir(mode=0o700, exist_ok=True)
@@ -234,6 +236,11 @@ def _spawn(command: list[str], account: Account | None, log: Path) -> subprocess
             group=account.gid if account else None,
             extra_groups=[] if account else None,
         )
+
+
+def _existing(path: Path) -> Path:
+    """The directory itself, or the nearest above it that is there."""
+    return next(each for each in (path, *path.parents) if each.is_dir())
 
 
 def _socket_directory(data_dir: Path) -> Path:

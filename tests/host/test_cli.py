@@ -1,5 +1,6 @@
 """Exit codes and words of the command line, as a shell sees them."""
 
+import json
 import os
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 from app.commands.durations import seconds
 from app.commands.output import dollars
 from app.commands.price import _micro
+from app.core.timings import PROFILES
 
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("WINDTUNNEL_")}
 
@@ -37,6 +39,20 @@ def windtunnel(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
         (["up", "--seed", "-1"], {}, 2, "--seed: must be from 0"),
         (["clock", "advance"], {}, 2, "DURATION"),
         (["clock", "advance", "3 fortnights"], {}, 2, "1h30m"),
+        (["clock", "rate", "nan"], {}, 2, "greater than 0"),
+        (["clock", "rate", "inf"], {}, 2, "greater than 0"),
+        (["clock", "rate", "0"], {}, 2, "greater than 0"),
+        (["clock", "rate", "-1"], {}, 2, "-1"),
+        (["clock", "advance", "1s", "--max-wall-seconds", "nan"], {}, 2, "greater than 0"),
+        (["world", "create", "w", "--rate", "inf"], {}, 2, "greater than 0"),
+        (["fault", "add", "boot-slow", "--probability", "nan"], {}, 2, "--probability"),
+        (["fault", "replace", "/nonexistent.toml"], {}, 2, "/nonexistent.toml"),
+        (["quota", "set", "ml.p5.48xlarge for cluster usage", "many"], {}, 2, "unlimited"),
+        (["bill", "--csv", "--json"], {}, 2, "exclude each other"),
+        (["status", "--endpoint", "foo"], {}, 2, "--endpoint: must be an address"),
+        (["env", "--endpoint", "ftp://x"], {}, 2, "--endpoint: must be an address"),
+        (["status"], {"WINDTUNNEL_ENDPOINT": "foo"}, 2, "WINDTUNNEL_ENDPOINT: must be an address"),
+        (["up", "--rate", "nan"], {}, 2, "--rate: must be greater than 0"),
         (["capacity", "set", "ml.p5.48xlarge", "many"], {}, 2, "unlimited"),
         (["price", "set", "ml.p5.48xlarge", "1.0000001"], {}, 2, "six decimals"),
         (["reset", "--seed-file", "/nonexistent.toml"], {}, 2, "/nonexistent.toml"),
@@ -66,15 +82,42 @@ def test_a_taken_port_is_exit_code_4(tmp_path: Path) -> None:
 
 
 def test_env_speaks_json_too() -> None:
-    ran = windtunnel("env", "--world", "w1", "--json")
-    assert '"AWS_ENDPOINT_URL": "http://127.0.0.1:4600/w/w1"' in ran.stdout
+    """CT-0: for clients and for our own verbs; the service need not run yet."""
+    ran = windtunnel("env", "--world", "w1", "--endpoint", "http://127.0.0.1:1", "--json")
+    told = json.loads(ran.stdout)
+    assert told["AWS_ENDPOINT_URL"] == told["WINDTUNNEL_ENDPOINT"] == "http://127.0.0.1:1/w/w1"
+
+
+def test_env_without_a_world_goes_back_to_main(tmp_path: Path) -> None:
+    """CT-0, CT-13: and hands on the configuration file, where keys and token may be."""
+    config = tmp_path / "windtunnel.toml"
+    config.write_text("access_keys = ['AKID:SECRET']\n")
+    ran = windtunnel("env", "--config", str(config), "--json", WINDTUNNEL_ENDPOINT="http://127.0.0.1:1/w/left")
+    told = json.loads(ran.stdout)
+    assert told["WINDTUNNEL_ENDPOINT"] == "http://127.0.0.1:1"
+    assert (told["AWS_ACCESS_KEY_ID"], told["WINDTUNNEL_CONFIG"]) == ("AKID", str(config))
 
 
 def test_help_names_every_verb() -> None:
     """CT-11."""
     text = windtunnel("--help").stdout
-    verbs = "up api reconciler scheduler migrate env exec clock fault capacity price bill world reset status doctor"
+    verbs = (
+        "up api reconciler scheduler migrate env exec clock fault capacity quota price bill world reset status doctor"
+    )
+    verbs += " requests events metrics"
     assert [verb for verb in verbs.split() if f"\n  {verb} " not in text] == []
+
+
+def test_help_says_what_is_taken() -> None:
+    """CT-11: `up` answers a person; a fault's options name what they are for, and their defaults."""
+    assert "--json" not in windtunnel("up", "--help").stdout
+    text = " ".join(windtunnel("fault", "add", "--help").stdout.split())
+    assert text.count("Not taken by any effect of this version") == 2
+    usual = {round(PROFILES[name].delays["slow_boot"].total_seconds()) for name in ("instant", "fast")}
+    assert f"{usual.pop()}s; realistic" in text
+    assert not usual
+    slow = PROFILES["realistic"].delays["slow_boot"].total_seconds()
+    assert f"realistic {slow / 60:.0f}m" in text
 
 
 def test_doctor_names_a_bad_setting() -> None:

@@ -179,6 +179,7 @@ async def test_root_is_told_which_directory_is_closed(directory: Path) -> None:
     with pytest.raises(DatabaseError, match=f"may not enter {closed}: keep the data elsewhere"):
         await EmbeddedPostgres(closed / "data").start()
     assert closed.stat().st_mode & 0o777 == 0o700
+    assert list(closed.iterdir()) == []  # a refusal leaves nothing behind
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has a second user to run the server as")

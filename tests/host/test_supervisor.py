@@ -201,7 +201,7 @@ def test_the_banner(data: Path) -> None:
 def execute(*command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "app.cli", "exec", "--", *command],
-        env={**CLEAN, "AWS_PROFILE": "work"},
+        env={**CLEAN, "AWS_PROFILE": "work", "WINDTUNNEL_DATA": "/nonexistent/data"},
         capture_output=True,
         text=True,
         timeout=PATIENCE,
@@ -210,7 +210,7 @@ def execute(*command: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_exec_runs_a_command_against_a_service_of_its_own() -> None:
-    """CT-11: the command's exit code; afterwards nothing runs and nothing is left."""
+    """CT-11, CT-13: the command's exit code; afterwards nothing runs or is left; data set for `up` is left alone."""
     script = (
         "import os, sys, urllib.request as r;"
         "print(r.urlopen(os.environ['WINDTUNNEL_ENDPOINT'] + '/_windtunnel/ready').status,"

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -91,6 +92,68 @@ def test_faults(windtunnel: Windtunnel) -> None:
     assert windtunnel.ask("fault", "list")["rules"] == []
 
 
+def test_faults_are_replaced_from_a_file(windtunnel: Windtunnel, tmp_path: Path) -> None:
+    """CT-3: TOML with `rules`, JSON with the list itself; what was there before is gone."""
+    windtunnel.say("fault", "add", "script-hang")
+    toml, listed = tmp_path / "rules.toml", tmp_path / "rules.json"
+    toml.write_text("[[rules]]\neffect = 'boot-slow'\nseconds = 5\n[[rules]]\neffect = 'script-failed'\n")
+    effects = [rule["effect"] for rule in windtunnel.ask("fault", "replace", str(toml))["rules"]]
+    assert effects == ["boot-slow", "script-failed"]
+    listed.write_text(json.dumps([{"effect": "launch-capacity"}]))
+    windtunnel.say("fault", "replace", str(listed))
+    assert [rule["effect"] for rule in windtunnel.ask("fault", "list")["rules"]] == ["launch-capacity"]
+    listed.write_text(json.dumps([{"effect": "script-failed"}, {"efect": "x"}]))
+    with pytest.raises(Refused, match="efect"):
+        windtunnel.say("fault", "replace", str(listed))
+    assert [rule["effect"] for rule in windtunnel.ask("fault", "list")["rules"]] == ["launch-capacity"]
+
+
+def test_quotas(windtunnel: Windtunnel) -> None:
+    """CT-4: a number, none, of another account and region."""
+    name = "ml.g5.8xlarge for cluster usage"
+    elsewhere = ("--account", "444455556666", "--region", "us-east-1")
+
+    def value(*where: str) -> Any:
+        return {row["name"]: row["value"] for row in windtunnel.ask("quota", "show", *where)["quotas"]}.get(name)
+
+    before = value(*elsewhere)
+    assert windtunnel.ask("quota", "set", name, "4")["value"] == value() == 4
+    assert value(*elsewhere) == before
+    assert windtunnel.ask("quota", "set", name, "7", *elsewhere)["region"] == "us-east-1"
+    assert value(*elsewhere) == 7
+    assert name in windtunnel.say("quota", "show")
+    assert "unlimited" in windtunnel.say("quota", "set", name, "unlimited")
+    assert value() is None
+
+
+def test_what_the_service_has_seen(windtunnel: Windtunnel) -> None:
+    """CT-7, CT-8: requests, events, metrics."""
+    windtunnel.world.sagemaker.create_cluster(ClusterName="demo", InstanceGroups=[group("workers", 1)])
+    windtunnel.world.advance(hours=1)
+    assert "CreateCluster" in windtunnel.say("requests")
+    assert len(windtunnel.ask("requests", "--limit", "1")["requests"]) == 1
+    assert "aws.sagemaker" in {each["source"] for each in windtunnel.ask("events")["events"]}
+    assert len(windtunnel.ask("events", "--limit", "1")["events"]) == 1
+    assert "detail-type" in windtunnel.say("events")
+    assert "# HELP" in windtunnel.say("metrics")
+    assert {"name", "labels", "value"} == set(windtunnel.ask("metrics")["metrics"][0])
+
+
+def test_a_terminal_is_in_a_world(windtunnel: Windtunnel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CT-0: after `env --world` every verb acts there; a world that is missing is refused at once."""
+    told = json.loads(windtunnel.say("env", "--json"))
+    assert told["WINDTUNNEL_ENDPOINT"] == told["AWS_ENDPOINT_URL"] == windtunnel.world.endpoint
+    monkeypatch.setenv("WINDTUNNEL_ENDPOINT", told["WINDTUNNEL_ENDPOINT"])
+    assert json.loads(windtunnel.run("clock", "--json").stdout)["world"] == windtunnel.world.name
+    assert json.loads(windtunnel.run("clock", "--world", "main", "--json").stdout)["world"] == "main"
+    assert windtunnel.world.name in windtunnel.run("world", "list").stdout
+    with pytest.raises(Refused, match="windtunnel world create nowhere"):
+        windtunnel.run("env", "--world", "nowhere")
+    windtunnel.run("world", "drop", windtunnel.world.name)
+    assert windtunnel.run("world", "list").exit_code == 0
+    assert windtunnel.run("world", "create", windtunnel.world.name).exit_code == 0
+
+
 def test_an_effect_of_a_later_version_is_refused_by_name(windtunnel: Windtunnel) -> None:
     with pytest.raises(Refused, match="node-hardware"):
         windtunnel.say("fault", "add", "node-hardware")
@@ -140,6 +203,7 @@ def test_worlds(windtunnel: Windtunnel) -> None:
     ask("fork", copy, "--from", name, "--json")
     assert ask("compare", name, copy, "--json")["equal"] is True
     assert ask("export", name)["format"] == 1
+    assert ask("export", name, "--json") == ask("export", name)
     ask("drop", copy, "--json")
     ask("drop", name, "--json")
     assert name not in windtunnel.run("world", "list", *at).stdout

@@ -1,0 +1,49 @@
+"""`windtunnel requests`, `events`, `metrics`: what the service has seen and said (CT-7)."""
+
+from typing import Annotated, Any
+
+import typer
+
+from app.commands import options as o
+from app.commands.client import call, request, told
+from app.commands.output import as_json_text, show, table
+
+Limit = Annotated[int | None, typer.Option("--limit", min=1, help="At most so many of the newest (100).")]
+
+
+def requests(limit: Limit = None, world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
+    """The last requests in the world, the newest first; without bodies and keys."""
+    show(call("GET", "requests", world=world, endpoint=endpoint, params={"limit": limit}), as_json=as_json)
+
+
+def events(limit: Limit = None, world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
+    """The newest EventBridge envelopes, the oldest of them first."""
+    answer = call("GET", "events", world=world, endpoint=endpoint, params={"limit": limit})
+    if as_json:
+        show(answer, as_json=True)
+        return
+    columns = ("time", "detail-type", "account", "region", "resources", "detail")
+    table(answer["events"], columns, empty="no events")
+
+
+def metrics(world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
+    """The service's Prometheus metrics; with --json as a list of samples."""
+    from app.host.exports import world_endpoint
+
+    settings, base = told(endpoint)
+    text = request(settings, world_endpoint(base, world), "GET", "metrics", text=True)
+    if as_json:
+        print(as_json_text({"metrics": _samples(text)}))
+    else:
+        print(text, end="")
+
+
+def _samples(text: str) -> list[dict[str, Any]]:
+    from prometheus_client.parser import text_string_to_metric_families
+
+    families = text_string_to_metric_families(text)
+    return [
+        {"name": sample.name, "labels": sample.labels, "value": sample.value}
+        for family in families
+        for sample in family.samples
+    ]
