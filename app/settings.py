@@ -157,6 +157,7 @@ class Settings:
     )
     supervised: bool = _setting(False, _yes_or_no)  # set by `windtunnel up` for its children
     listen_fd: int | None = _setting(None, _whole(3, 2**20))  # set by `windtunnel up` for its API
+    restarted: bool = _setting(False, _yes_or_no)  # set by `windtunnel up` for a child in place of one that died
     # No setting: the names that `load` found, whatever their values.
     given: frozenset[str] = dataclasses.field(default=frozenset(), compare=False, repr=False)
 

@@ -60,6 +60,8 @@ class Supervisor:
             await asyncio.wait([database, ready])
         for task in done:
             task.result()
+        for child in self.children:  # what is started again from now on leaves the world as it is
+            child.settings = dataclasses.replace(child.settings, restarted=True)
         if self.postgres:
             self.tasks.append(asyncio.create_task(self._keep_database(self.postgres), name="database"))
 

@@ -50,7 +50,7 @@ def test_the_operations_are_the_emulated_ones() -> None:
 
 def test_every_setting_is_in_the_table() -> None:
     """Each setting that a user may set, none that does not exist, and its default (CT-13)."""
-    inner = {"supervised", "listen_fd", "given"}  # a supervisor's word to its children
+    inner = {"supervised", "listen_fd", "restarted", "given"}  # a supervisor's word to its children
     fields = {PREFIX + field.name.upper(): field for field in dataclasses.fields(Settings) if field.name not in inner}
     rows = {name: cells for name, cells in _rows(OPERATIONS).items() if name.startswith(PREFIX)}
     assert set(rows) == set(fields)

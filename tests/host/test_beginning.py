@@ -47,6 +47,12 @@ def test_what_is_given_is_applied_though_it_be_the_default(fresh: str) -> None:
     assert clock_after(fresh, {}, {"WINDTUNNEL_FROZEN": "false"}) == ("fast", 1, False)
 
 
+def test_a_process_that_is_started_again_leaves_the_clock_as_it_is(fresh: str) -> None:
+    """CT-11: `kill -9` of the API undoes no `clock resume`."""
+    assert clock_after(fresh, {"frozen": True}) == ("fast", 1, True)
+    assert clock_after(fresh, {"rate": 9}, {"WINDTUNNEL_RESTARTED": "true"}) == ("fast", 1, True)
+
+
 def test_what_comes_too_late_is_said(fresh: str, caplog: pytest.LogCaptureFixture) -> None:
     """CT-2: start, seed and seed file are for making a world; one line says so."""
     late = {"start": "2026-01-01T00:00:00Z", "seed": 1, "seed_file": "/nonexistent.toml"}

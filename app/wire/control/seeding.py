@@ -83,7 +83,8 @@ async def begin(tx: Tx, service: Service) -> None:
     """Make the first world if it is not there, with its seed; else let it go on as the settings say."""
     settings = service.settings
     if await worlds.exists(tx, DEFAULT_WORLD):
-        await _go_on(tx, settings)
+        if not settings.restarted:  # a process that died must not undo what was done to the clock since
+            await _go_on(tx, settings)
         return
     seed = read(settings.seed_file) if settings.seed_file else None
     planned = seed.clock if seed else SeedClock()
