@@ -15,13 +15,13 @@ DEFAULT_ENDPOINT = "http://127.0.0.1:4600"
 def banner(settings: Settings, clock: dict[str, Any] | None, *, ephemeral: bool, config: Path | None = None) -> str:
     """Address, data, clock and profile, auth, telemetry, and lines to paste.
 
-    `settings` are the children's; `clock` is the API's answer: an existing world keeps its own clock.
+    `settings` are the children's; `clock` is the API's answer: an existing world keeps its own clock and profile.
     With the configuration file the other terminal gets the same keys and token.
     """
     facts = {
         "address": settings.base_url,
         "data": _data(settings, ephemeral=ephemeral),
-        "clock": f"{_clock(settings, clock)}, profile {settings.profile}",
+        "clock": f"{_clock(settings, clock)}, profile {(clock or {}).get('profile', settings.profile)}",
         "auth": _auth(settings),
         "telemetry": "none",
     }

@@ -107,8 +107,8 @@ async def _go_on(tx: Tx, settings: Settings) -> None:
     late = [name.replace("_", "-") for name in ("start", "seed", "seed_file") if settings.is_given(name)]
     if late:
         log.warning(
-            "world %s exists already, and %s only say how it begins: not applied now; to begin again: "
-            "windtunnel reset --seed-file FILE",
+            "world %s exists already, so what is only for making a world was not applied: %s; "
+            "to begin again: windtunnel reset --seed-file FILE",
             DEFAULT_WORLD,
             ", ".join(late),
         )
