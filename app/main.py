@@ -3,61 +3,93 @@
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import asyncpg
-from fastapi import FastAPI
-from starlette.types import ASGIApp
 
 from app import clock
+from app.core.scope import DEFAULT_WORLD
 from app.service import Service, compose
 from app.settings import Settings
 from app.store.db import Database
 from app.store.embedded import EmbeddedPostgres
 from app.store.migrate import wait_for_schema
+from app.usecases import worlds
 from app.usecases.liveness import beat, leave
-from app.wire import control, emulated
+from app.wire import emulated
 from app.wire.aws.protocol import Authentication, AwsEndpoint
 from app.wire.aws.signature import Trusting, Verifying, keys_from
-from app.wire.control import seeding
-from app.wire.front import Account, Front, KnownWorlds, unknown_path
-from app.wire.safety import Safety, SafetyRules
+from app.wire.front import Front, KnownWorlds
+from app.wire.safety import App, AsgiScope, Receive, Safety, SafetyRules, Send
 from app.workers.pulse import keep_pulse
 
 SCHEMA_SECONDS = 60.0
 KIND = "api"
 
 
-def create_app(settings: Settings) -> FastAPI:
-    """The ASGI application; it opens its database when its lifespan begins."""
-    service = compose(settings, f"{KIND}-{os.getpid()}-{clock.random_token(4)}")
+class Application:
+    """Every surface on one port, as an ASGI application; its lifespan opens the database.
 
-    @contextlib.asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with running(service):
-            yield
+    AWS answers as soon as the database is open. The control API's framework takes longer to import than all else, so
+    it is loaded beside.
+    """
 
-    app = FastAPI(openapi_url=None, lifespan=lifespan)  # its pages load scripts from elsewhere
-    app.state.service = service
-    control.install(app)
-    app.router.redirect_slashes = False
-    app.router.default = unknown_path
-    aws = AwsEndpoint(
-        emulated.services(),
-        service=service,
-        authentication=_authentication(settings),
-        on_request=service.request_log,
-    )
-    app.add_middleware(Account, request_log=service.request_log)
-    framework = app.build_middleware_stack
+    def __init__(self, settings: Settings) -> None:
+        self.service = compose(settings, f"{KIND}-{os.getpid()}-{clock.random_token(4)}")
+        self._control = Later(self._load_control)
+        aws = AwsEndpoint(
+            emulated.services(),
+            service=self.service,
+            authentication=_authentication(settings),
+            on_request=self.service.request_log,
+        )
+        front = Front(self._control, aws=aws, has_world=KnownWorlds(self.service).has)
+        self._surfaces = Safety(front, SafetyRules(settings.allowed_hosts, settings.control_token))
 
-    def surfaces() -> ASGIApp:
-        """The gate before everything, and AWS before the framework, whose layers cost more than some operations."""
-        front = Front(framework(), aws=aws, has_world=KnownWorlds(service).has)
-        return Safety(front, SafetyRules(settings.allowed_hosts, settings.control_token))
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        else:
+            await self._surfaces(scope, receive, send)
 
-    app.build_middleware_stack = surfaces  # type: ignore[method-assign]
-    return app
+    async def _live(self, receive: Receive, send: Send) -> None:
+        await receive()
+        try:
+            async with running(self.service):
+                self._control.begin()
+                await send({"type": "lifespan.startup.complete"})
+                await receive()
+        except Exception as error:
+            await send({"type": "lifespan.startup.failed", "message": f"{type(error).__name__}: {error}"})
+            raise
+        await send({"type": "lifespan.shutdown.complete"})
+
+    def _load_control(self) -> App:
+        from app.wire.control.application import application
+
+        return application(self.service)
+
+
+class Later:
+    """An ASGI application that is made in a thread: who asks for it early waits for it."""
+
+    def __init__(self, make: Callable[[], App]) -> None:
+        self._make = make
+        self._made: asyncio.Task[App] | None = None
+
+    def begin(self) -> "asyncio.Task[App]":
+        if self._made is None:
+            self._made = asyncio.create_task(asyncio.to_thread(self._make))
+        return self._made
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        app = await asyncio.shield(self.begin())
+        await app(scope, receive, send)
+
+
+def create_app(settings: Settings) -> Application:
+    """The application that `settings` describe."""
+    return Application(settings)
 
 
 def _authentication(settings: Settings) -> Authentication:
@@ -77,7 +109,7 @@ async def running(service: Service) -> AsyncIterator[None]:
         # Before the first world is looked at, so that a gap without any process is out of its clock (CT-1).
         await database.run(beat, service.name, KIND, 0)
         service.database = database
-        await database.run(seeding.begin, service)
+        await _begin(service)
         pulse = asyncio.create_task(keep_pulse(database, service.name, KIND, lambda: 0))
         try:
             yield
@@ -88,3 +120,12 @@ async def running(service: Service) -> AsyncIterator[None]:
                 await database.run(leave, service.name)
     finally:
         await database.close()
+
+
+async def _begin(service: Service) -> None:
+    """The first world, with its seed, or with what was given for it; to look at it costs less than what makes it."""
+    asked = any(map(service.settings.is_given, ("profile", "rate", "frozen", "start", "seed", "seed_file")))
+    if asked or not await service.db.run(worlds.exists, DEFAULT_WORLD):
+        from app.wire.control import seeding
+
+        await service.db.run(seeding.begin, service)

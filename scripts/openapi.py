@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from app import __version__
-from app.main import create_app
+from app.service import compose
 from app.settings import Settings
 from app.wire import emulated
 from app.wire.aws.registry import AwsService
+from app.wire.control.application import application
 from app.wire.control.document import document
 from app.wire.openapi_aws import coverage, openapi
 
@@ -42,7 +43,7 @@ def main() -> int:
 
 def _documents() -> dict[Path, str]:
     services = emulated.services()
-    documents = {ROOT / "openapi" / "control.json": _json(document(create_app(Settings()).routes))}
+    documents = {ROOT / "openapi" / "control.json": _json(document(application(compose(Settings(), "openapi")).routes))}
     documents |= {
         ROOT / "openapi" / f"{_slug(each)}.json": _json(openapi(each, version=__version__)) for each in services
     }

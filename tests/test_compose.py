@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
+from app.service import compose
 from app.settings import PREFIX, load
+from app.wire.control.application import application
 
 ROOT = Path(__file__).parent.parent
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -73,11 +75,10 @@ def test_the_image_copies_what_exists_and_is_not_root() -> None:
 
 def test_the_health_check_asks_a_route_that_exists() -> None:
     """CT-7."""
-    main = pytest.importorskip("app.main")
     path = re.search(r"127\.0\.0\.1:4600(/\S+?)'", DOCKERFILE)
     assert path
-    application = main.create_app(load({}, {f"{PREFIX}DATABASE_URL": "postgresql://h/d"}))
-    assert path[1] in application.openapi()["paths"]
+    served = application(compose(load({}, {f"{PREFIX}DATABASE_URL": "postgresql://h/d"}), "image"))
+    assert path[1] in served.openapi()["paths"]
 
 
 def test_the_image_runs_variables_that_are_settings() -> None:

@@ -5,15 +5,16 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from app.main import create_app
+from app.service import compose
 from app.settings import Settings
+from app.wire.control.application import application
 from app.wire.control.document import document
 from tests.kit import Running, serving
 
 TOKEN = "a-token-that-nobody-guesses"
 ROUTES = [
     (method.upper(), path.format(rule_id="f-1", name="main", other="main"))
-    for path, methods in document(create_app(Settings()).routes)["paths"].items()
+    for path, methods in document(application(compose(Settings(), "gate")).routes)["paths"].items()
     for method in methods
 ]
 WRITES = [route for route in ROUTES if route[0] != "GET"]

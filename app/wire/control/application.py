@@ -1,0 +1,43 @@
+"""The control API as an application: the one place where the framework is set up."""
+
+from typing import Any
+
+from fastapi import FastAPI
+
+from app.service import Service
+from app.wire.control import (
+    bills,
+    capacity,
+    clock,
+    document,
+    events,
+    faults,
+    health,
+    metrics,
+    prices,
+    quotas,
+    refusals,
+    worlds,
+)
+from app.wire.control.vocabulary import Refused
+from app.wire.front import Account, unknown_path
+
+PREFIX = "/_windtunnel"
+NOUNS = (health, metrics, clock, worlds, capacity, quotas, prices, faults, bills, events, document)
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    "4XX": {"model": Refused, "description": "Refused: the message says why and what to do."},
+    "503": {"model": Refused, "description": "The database is away; nothing was acknowledged."},
+}
+
+
+def application(service: Service) -> FastAPI:
+    """Every noun's routes, and the answers for what they refuse. Its pages would load scripts from elsewhere."""
+    app = FastAPI(openapi_url=None)
+    app.state.service = service
+    refusals.install(app)
+    for noun in NOUNS:
+        app.include_router(noun.router, prefix=PREFIX, responses=REFUSALS)
+    app.router.redirect_slashes = False
+    app.router.default = unknown_path
+    app.add_middleware(Account, request_log=service.request_log)
+    return app
