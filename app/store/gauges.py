@@ -7,12 +7,12 @@ from app.store.processes import ALIVE
 from app.store.worlds import COLUMNS
 
 # A frozen or leased world is not behind: its clock waits for whoever advances it.
-WORLDS = f"""SELECT w.name,
+WORLDS = f"""WITH w AS MATERIALIZED (SELECT {COLUMNS} FROM world) SELECT w.name,
         (SELECT count(*) FROM cluster c WHERE c.world = w.name AND c.due_at <= w.now),
         CASE WHEN w.frozen OR w.leased THEN 0 ELSE greatest(0, coalesce(extract(epoch FROM w.now -
             (SELECT min(c.due_at) FROM cluster c WHERE c.world = w.name AND c.due_at IS NOT NULL)), 0)) END::float8,
         (SELECT count(*) FROM cluster c WHERE c.world = w.name AND c.due_at IS NOT NULL AND c.failures > 0)
-    FROM (SELECT {COLUMNS} FROM world) w ORDER BY w.name"""
+    FROM w ORDER BY w.name"""
 PROCESSES = f"""SELECT 'process', kind, name, passes, true FROM process WHERE {ALIVE}
     UNION ALL SELECT 'lease', '', name, passes, until_wall > clock_timestamp() FROM lease ORDER BY 1, 2, 3"""
 

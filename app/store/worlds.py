@@ -28,12 +28,14 @@ SHARE = f"{READ} FOR SHARE"
 KEEP = f"{READ} FOR KEY SHARE"
 LOCK = f"{READ} FOR UPDATE"
 LIST = f"SELECT {COLUMNS} FROM world ORDER BY name"
-# Worlds whose clock has reached something: only these are worth a claim.
-BUSY = f"""SELECT name FROM world WHERE NOT frozen AND NOT {_LEASED} AND (
-    EXISTS (SELECT 1 FROM cluster c WHERE c.world = world.name AND c.due_at <= {_NOW}
+# Worlds whose clock has reached something: only these are worth a claim. Each clock is read once; a wall clock inside
+# the conditions would keep them from their indexes.
+BUSY = f"""WITH running AS MATERIALIZED (SELECT name, {_NOW} AS now FROM world WHERE NOT frozen AND NOT {_LEASED})
+    SELECT name FROM running WHERE
+    EXISTS (SELECT 1 FROM cluster c WHERE c.world = name AND c.due_at <= running.now
             AND (c.not_before_wall IS NULL OR c.not_before_wall <= clock_timestamp()))
-    OR EXISTS (SELECT 1 FROM capacity_wake k WHERE k.world = world.name AND k.at <= {_NOW})
-    OR EXISTS (SELECT 1 FROM capacity_change k WHERE k.world = world.name AND k.at <= {_NOW}))
+    OR EXISTS (SELECT 1 FROM capacity_wake k WHERE k.world = name AND k.at <= running.now)
+    OR EXISTS (SELECT 1 FROM capacity_change k WHERE k.world = name AND k.at <= running.now)
     ORDER BY name"""
 PATIENT = "SET LOCAL statement_timeout = '30s'"
 """For who wants a world alone: passes over it are short, but may be many."""
