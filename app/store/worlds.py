@@ -32,10 +32,10 @@ LIST = f"SELECT {COLUMNS} FROM world ORDER BY name"
 # the conditions would keep them from their indexes.
 BUSY = f"""WITH running AS MATERIALIZED (SELECT name, {_NOW} AS now FROM world WHERE NOT frozen AND NOT {_LEASED})
     SELECT name FROM running WHERE
-    EXISTS (SELECT 1 FROM cluster c WHERE c.world = name AND c.due_at <= running.now
+    EXISTS (SELECT 1 FROM cluster c WHERE c.world = running.name AND c.due_at <= running.now
             AND (c.not_before_wall IS NULL OR c.not_before_wall <= clock_timestamp()))
-    OR EXISTS (SELECT 1 FROM capacity_wake k WHERE k.world = name AND k.at <= running.now)
-    OR EXISTS (SELECT 1 FROM capacity_change k WHERE k.world = name AND k.at <= running.now)
+    OR EXISTS (SELECT 1 FROM capacity_wake k WHERE k.world = running.name AND k.at <= running.now)
+    OR EXISTS (SELECT 1 FROM capacity_change k WHERE k.world = running.name AND k.at <= running.now)
     ORDER BY name"""
 PATIENT = "SET LOCAL statement_timeout = '30s'"
 """For who wants a world alone: passes over it are short, but may be many."""
