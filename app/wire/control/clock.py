@@ -1,12 +1,15 @@
 """The world's clock: read, freeze, resume, rate, advance (CT-1)."""
 
+import asyncio
+from collections.abc import Coroutine
 from datetime import timedelta
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field, model_validator
 
 from app import clock
+from app.core.errors import Conflict
 from app.core.times import to_iso
 from app.core.world import World
 from app.usecases import clocks
@@ -17,6 +20,8 @@ router = APIRouter(tags=["clock"])
 MOST_RATE = 1_000_000.0
 LONGEST_S = 3.0e11
 DEFAULT_WALL_S = 300.0
+LOOK_SECONDS = 0.5
+"""Wall time between two looks whether the client still waits."""
 
 
 class Clock(BaseModel):
@@ -85,16 +90,30 @@ async def change_clock(change: ClockChange, service: ServiceOf, world: WorldOf) 
 
 
 @router.post("/clock/advance", summary="Move the clock forward and settle everything due on the way")
-async def advance_clock(advance: Advance, service: ServiceOf, world: WorldOf) -> Advanced:
-    """Returns when all is done, which may take long: there is no request deadline."""
+async def advance_clock(advance: Advance, service: ServiceOf, world: WorldOf, request: Request) -> Advanced:
+    """Returns when all is done, which may take long: there is no request deadline. A client that hangs up ends it;
+    the clock then stays where it has got to."""
     owner = f"{service.name}-{clock.random_token(4)}"
-    done = await clocks.advance(
-        service.db, world, advance.goal(), service.policy, owner, service.settings.lease_seconds
+    done = await _while_asked(
+        request,
+        clocks.advance(service.db, world, advance.goal(), service.policy, owner, service.settings.lease_seconds),
     )
     counts = {name: number for name, number in sorted(done.counts.items()) if number}
     return Advanced(
         before=to_iso(done.before), after=to_iso(done.after), settled=done.settled, counts=counts, reason=done.reason
     )
+
+
+async def _while_asked(request: Request, work: Coroutine[Any, Any, clocks.Advanced]) -> clocks.Advanced:
+    """What `work` gives, unless its client has gone."""
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        await asyncio.wait({task}, timeout=LOOK_SECONDS)
+        if not task.done() and await request.is_disconnected():
+            task.cancel()
+            await asyncio.wait({task})
+            raise Conflict("The client went away, so the advance was given up. Advance again to go on.")
+    return task.result()
 
 
 def clock_of(world: World) -> dict[str, Any]:

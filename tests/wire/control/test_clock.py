@@ -1,8 +1,9 @@
 """The clock through the control API (CT-1)."""
 
+import httpx
 import pytest
 
-from tests.kit import Running, TestWorld, slurm, workers
+from tests.kit import Running, TestWorld, eks, group, slurm, workers
 
 
 def test_a_new_world_stands_at_its_start(world: TestWorld) -> None:
@@ -87,3 +88,14 @@ def test_no_clock_runs_at_such_a_rate(world: TestWorld, rate: float) -> None:
     assert answer.status_code == 400
     bound = "at most 1,000,000" if rate > 0 else "more than 0"
     assert answer.json()["error"]["message"].endswith(f"give {bound} (virtual seconds in a second of the wall)")
+
+
+def test_a_client_that_hangs_up_ends_its_advance(world: TestWorld) -> None:
+    """CT-1: ten years with a node that waits for a machine take long; the clock stays where it has got to."""
+    world.capacity("ml.p5.48xlarge", 0)
+    world.sagemaker.create_cluster(**eks(group("w", 1, InstanceType="ml.p5.48xlarge")))
+    with pytest.raises(httpx.ReadTimeout):
+        world.http.post(f"{world.endpoint}/_windtunnel/clock/advance", json={"by": 10 * 365 * 86_400}, timeout=0.3)
+    # The next one waits for its turn, so it begins when the other has given up.
+    assert world.advance(1)["after"] < "2035"
+    assert not world.control("GET", "clock")["advancing"]
