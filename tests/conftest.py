@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import asyncpg
 import pytest
 import pytest_asyncio
 
@@ -33,6 +34,22 @@ def dsn(postgres: EmbeddedPostgres) -> str:
     """A database with the current schema."""
     asyncio.run(ensure_schema(postgres.dsn))
     return postgres.dsn
+
+
+@pytest.fixture
+def fresh(postgres: EmbeddedPostgres) -> Iterator[str]:
+    """The DSN of a database of its own, with the schema and no world: one that no service has seen."""
+
+    async def run(statement: str) -> None:
+        connection = await asyncpg.connect(postgres.dsn)
+        await connection.execute(statement)
+        await connection.close()
+
+    asyncio.run(run("CREATE DATABASE fresh"))
+    dsn = postgres.dsn.replace("/postgres?", "/fresh?")
+    asyncio.run(ensure_schema(dsn))
+    yield dsn
+    asyncio.run(run("DROP DATABASE fresh WITH (FORCE)"))
 
 
 @pytest_asyncio.fixture(scope="session")

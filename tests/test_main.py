@@ -2,35 +2,16 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import asyncpg
 import httpx
 import pytest
 
 from app.settings import Settings
 from app.store import processes
 from app.store.db import Database
-from app.store.embedded import EmbeddedPostgres
-from app.store.migrate import ensure_schema
 from tests.kit import Running, TestWorld, login, serving, slurm, workers
-
-
-@pytest.fixture
-def fresh(postgres: EmbeddedPostgres) -> Iterator[str]:
-    """The DSN of a database of its own, with the schema and no world."""
-
-    async def run(statement: str) -> None:
-        connection = await asyncpg.connect(postgres.dsn)
-        await connection.execute(statement)
-        await connection.close()
-
-    asyncio.run(run("CREATE DATABASE start"))
-    dsn = postgres.dsn.replace("/postgres?", "/start?")
-    asyncio.run(ensure_schema(dsn))
-    yield dsn
-    asyncio.run(run("DROP DATABASE start WITH (FORCE)"))
 
 
 def main(running: Running) -> TestWorld:

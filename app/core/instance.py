@@ -113,8 +113,6 @@ STAGES = (
 TABLE = table(STAGES)
 
 LAUNCHABLE = frozenset(_WITHDRAWABLE)
-HOLDING = frozenset((*_STOPPABLE, Node.TERMINATING))
-"""States in which the node holds capacity."""
 _BILLED = frozenset((Node.CONFIGURING, Node.CHECKING, Node.RUNNING))
 
 CAPACITY_MESSAGE = "We currently do not have sufficient capacity to launch new {} instances. Please try again."

@@ -38,6 +38,7 @@ async def add(tx: Tx, scope: Scope, arn: str, new: Mapping[str, str]) -> dict[st
     """The resource's tags afterwards."""
     await hold_world(tx, scope)
     await _check(tx, scope, arn)
+    await clusters.lock(tx, scope, arn)  # so that who counts its tags counts alone
     after = await tags.read(tx, scope, arn) | dict(new)
     if len(after) > MOST_TAGS:
         raise Invalid(f"A resource takes at most {MOST_TAGS} tags; with these it would have {len(after)}. Delete some.")

@@ -8,7 +8,6 @@ import pytest
 from app.core.instance import (
     _VENDOR,
     CAPACITY_MESSAGE,
-    HOLDING,
     LAUNCHABLE,
     STAGES,
     Instance,
@@ -56,10 +55,6 @@ def test_every_live_state_has_a_stop() -> None:
 
 def test_only_gone_is_the_end() -> None:
     assert {stage.source for stage in STAGES} == set(Node) - {Node.GONE}
-
-
-def test_capacity_is_held_from_the_grant_to_the_end() -> None:
-    assert {*HOLDING, *LAUNCHABLE, Node.GONE} == set(Node)
 
 
 def test_every_state_is_one_of_the_vendor_s(shapes: dict[str, Any]) -> None:

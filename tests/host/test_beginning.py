@@ -1,34 +1,13 @@
 """What a start asks of a world that exists already."""
 
-import asyncio
 import logging
-from collections.abc import Iterator
 from typing import Any
 
-import asyncpg
 import httpx
 import pytest
 
 from app.settings import load
-from app.store.embedded import EmbeddedPostgres
-from app.store.migrate import ensure_schema
 from tests.kit import serving
-
-
-@pytest.fixture
-def fresh(postgres: EmbeddedPostgres) -> Iterator[str]:
-    """A database that no service has seen."""
-
-    async def run(statement: str) -> None:
-        connection = await asyncpg.connect(postgres.dsn)
-        await connection.execute(statement)
-        await connection.close()
-
-    asyncio.run(run("CREATE DATABASE beginning"))
-    dsn = postgres.dsn.replace("/postgres?", "/beginning?")
-    asyncio.run(ensure_schema(dsn))
-    yield dsn
-    asyncio.run(run("DROP DATABASE beginning WITH (FORCE)"))
 
 
 def clock_after(dsn: str, flags: dict[str, Any], environ: dict[str, str] | None = None) -> tuple[Any, ...]:

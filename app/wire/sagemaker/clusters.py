@@ -54,11 +54,9 @@ async def list_clusters(ctx: Context, req: dict[str, Any]) -> dict[str, Any]:
             name_contains=req.get("NameContains"),
             plan_arn=req.get("TrainingPlanArn"),
         )
-    shown = found[: pager.size]
-    token = None
-    if len(found) > pager.size:
-        last = shown[-1]
-        token = pager.token((last.name if by_name else to_millis(last.created_at), last.cluster_id))
+    shown, token = pager.cut(
+        found, lambda last: (last.name if by_name else to_millis(last.created_at), last.cluster_id)
+    )
     return {"ClusterSummaries": [cluster_summary(one, ctx.scope) for one in shown], "NextToken": token}
 
 

@@ -33,11 +33,7 @@ async def list_cluster_events(ctx: Context, req: dict[str, Any]) -> dict[str, An
             since=req.get("EventTimeAfter"),
             until=req.get("EventTimeBefore"),
         )
-    shown = found[: pager.size]
-    token = None
-    if len(found) > pager.size:
-        seq, last = shown[-1]
-        token = pager.token((to_millis(last.at), seq))
+    shown, token = pager.cut(found, lambda last: (to_millis(last[1].at), last[0]))
     return {"Events": [event_summary(cluster, seq, event, seed) for seq, event in shown], "NextToken": token}
 
 

@@ -42,11 +42,10 @@ async def list_cluster_nodes(ctx: Context, req: dict[str, Any]) -> dict[str, Any
             created_before=req.get("CreationTimeBefore"),
             unlaunched=logical,
         )
-    shown = found[: pager.size]
-    token = None
-    if len(found) > pager.size:
-        last = shown[-1]
-        token = pager.token((last.group, last.ordinal) if by_name else (to_millis(last.created_at), last.logical_id))
+    shown, token = pager.cut(
+        found,
+        lambda last: (last.group, last.ordinal) if by_name else (to_millis(last.created_at), last.logical_id),
+    )
     summaries = [node_summary(node, seed, ctx.scope.region, logical) for node in shown]
     return {"ClusterNodeSummaries": summaries, "NextToken": token}
 

@@ -2,16 +2,17 @@
 
 import base64
 import binascii
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from hmac import compare_digest
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
 from app.core.errors import Invalid
 from app.core.scope import Scope
 
+T = TypeVar("T")
 DEFAULT_PAGE = 100
 _SEAL_BYTES = 12
 _NOT_THE_QUESTION = ("NextToken", "MaxResults")
@@ -26,6 +27,11 @@ class Pager:
         self._key = blake2b(orjson.dumps(about, option=orjson.OPT_SORT_KEYS), digest_size=32).digest()
         self.size: int = req.get("MaxResults", DEFAULT_PAGE)
         self.position = self._open(req["NextToken"]) if req.get("NextToken") else None
+
+    def cut(self, found: Sequence[T], position: Callable[[T], Sequence[Any]]) -> tuple[Sequence[T], str | None]:
+        """The page, and the token of the next one if `found`, which was asked for one more, has any for it."""
+        shown = found[: self.size]
+        return shown, self.token(position(shown[-1])) if len(found) > self.size else None
 
     def token(self, position: Sequence[Any]) -> str:
         """The token of the page that begins behind `position`."""
