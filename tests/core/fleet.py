@@ -8,7 +8,7 @@ from app.core.capacity import Pool, Stock
 from app.core.cluster import Candidate, Cluster, Group, cluster_status, group_status, new_node, victims
 from app.core.cluster_events import Event
 from app.core.faults import Faults, Rule
-from app.core.instance import HOLDING, Instance, Node, next_due
+from app.core.instance import LAUNCHABLE, Instance, Node, next_due
 from app.core.launching import Batch, Surroundings, work
 from app.core.metering import Interval
 from app.core.provisioning import Decision, decide, next_deadline
@@ -16,6 +16,9 @@ from app.core.times import WorldTime
 from app.core.timings import Timings
 from app.core.updating import begin_update, revise
 from tests.core.builders import FAST, KNOWN, SEED, T0, asked, at
+
+HOLDING = set(Node) - {*LAUNCHABLE, Node.GONE}
+"""States in which a node holds a machine: from its grant to its end."""
 
 
 class Fleet:
