@@ -198,10 +198,10 @@ def test_the_banner(data: Path) -> None:
     assert "aws sagemaker list-clusters" in text
 
 
-def execute(*command: str) -> subprocess.CompletedProcess[str]:
+def execute(*command: str, **environ: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "app.cli", "exec", "--", *command],
-        env={**CLEAN, "AWS_PROFILE": "work", "WINDTUNNEL_DATA": "/nonexistent/data"},
+        env={**CLEAN, "AWS_PROFILE": "work", "WINDTUNNEL_DATA": "/nonexistent/data", **environ},
         capture_output=True,
         text=True,
         timeout=PATIENCE,
@@ -209,7 +209,15 @@ def execute(*command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_exec_runs_a_command_against_a_service_of_its_own() -> None:
+@pytest.fixture
+def temporary() -> Iterator[Path]:
+    """A directory for temporary ones that no other test looks into; open, for as root the server is another user."""
+    with tempfile.TemporaryDirectory(prefix="wt-exec-") as directory:
+        Path(directory).chmod(0o755)
+        yield Path(directory)
+
+
+def test_exec_runs_a_command_against_a_service_of_its_own(temporary: Path) -> None:
     """CT-11, CT-13: the command's exit code; afterwards nothing runs or is left; data set for `up` is left alone."""
     script = (
         "import os, sys, urllib.request as r;"
@@ -217,13 +225,12 @@ def test_exec_runs_a_command_against_a_service_of_its_own() -> None:
         " os.environ['AWS_ENDPOINT_URL'], 'AWS_PROFILE' in os.environ);"
         "sys.exit(7)"
     )
-    before = set(Path(tempfile.gettempdir()).glob("windtunnel-*"))
-    ran = execute(sys.executable, "-c", script)
+    ran = execute(sys.executable, "-c", script, TMPDIR=str(temporary))
     assert ran.returncode == 7, ran.stderr
     status, endpoint, profile = ran.stdout.split()
     assert (status, profile) == ("200", "False")
     assert endpoint.startswith("http://127.0.0.1:")
-    assert set(Path(tempfile.gettempdir()).glob("windtunnel-*")) <= before
+    assert not list(temporary.glob("windtunnel-*"))
 
 
 def test_exec_of_what_is_not_there() -> None:
