@@ -7,6 +7,7 @@ from app.core.capacity import WHOLE_REGION, Pool, Stock
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.store.db import Tx
+from app.store.rows import insert_rows
 
 HELD = "SELECT count(*) FROM instance WHERE world = $1 AND region = $2 AND instance_type = $3 AND zone IS NOT NULL"
 
@@ -52,11 +53,19 @@ async def lock_pools(tx: Tx, world: str, region: str, instance_types: Sequence[s
 
 async def count(tx: Tx, world: str, region: str, stock: Stock) -> None:
     """Write down what the stock has given and taken back, by pool."""
-    await tx.executemany(
-        """UPDATE capacity_pool SET used = used + $5, freed_at = $6
-        WHERE world = $1 AND region = $2 AND instance_type = $3 AND zone = $4""",
-        [(world, region, *key, delta, stock.freed_at(key)) for key, delta in sorted(stock.deltas.items())],
-    )
+    changed = sorted(stock.deltas.items())
+    if changed:
+        await tx.execute(
+            """UPDATE capacity_pool SET used = used + delta, freed_at = u.freed_at
+            FROM unnest($3::text[], $4::text[], $5::int[], $6::timestamptz[]) AS u(type, place, delta, freed_at)
+            WHERE world = $1 AND region = $2 AND instance_type = type AND zone = place""",
+            world,
+            region,
+            [instance_type for (instance_type, _), _ in changed],
+            [zone for (_, zone), _ in changed],
+            [delta for _, delta in changed],
+            [stock.freed_at(key) for key, _ in changed],
+        )
 
 
 async def set_total(tx: Tx, world: str, change: Change) -> None:
@@ -134,11 +143,13 @@ async def take_due_changes(tx: Tx, world: str, now: WorldTime) -> list[Change]:
 
 async def leave_wake(tx: Tx, world: str, region: str, freed: Mapping[str, WorldTime]) -> None:
     """Note when machines of these types came free; whoever waits for them is woken by the next pass."""
-    await tx.executemany(
-        """INSERT INTO capacity_wake (world, region, instance_type, at) VALUES ($1, $2, $3, $4)
-        ON CONFLICT (world, region, instance_type)
-        DO UPDATE SET at = least(capacity_wake.at, $4), times = capacity_wake.times + 1""",
+    await insert_rows(
+        tx,
+        "capacity_wake",
+        ("world", "region", "instance_type", "at"),
         [(world, region, instance_type, at) for instance_type, at in sorted(freed.items())],
+        on_conflict="""ON CONFLICT (world, region, instance_type)
+            DO UPDATE SET at = least(capacity_wake.at, excluded.at), times = capacity_wake.times + 1""",
     )
 
 

@@ -10,11 +10,12 @@ from app.core.cluster import Cluster, Group
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.store.db import Tx
-from app.store.rows import Shape, dollars
+from app.store.rows import Shape, insert_rows, update_rows
 
 CLUSTER = Shape(Cluster)
 GROUP = Shape(Group)
 
+CLUSTER_KEY = ("world", "account", "region", "cluster_id")
 _KEY = "world = $1 AND account = $2 AND region = $3 AND cluster_id = $4"
 _FIXED = {"account", "region", "cluster_id", "name", "created_at", "opens_at"}
 _CHANGING = [column for column in CLUSTER.columns if column not in _FIXED]
@@ -42,9 +43,6 @@ DESCRIBE = {
 }
 SAVE = f"""UPDATE cluster SET {CLUSTER.assignments(_CHANGING, 6)}, due_at = $5, failures = 0, error = NULL,
     not_before_wall = NULL WHERE {_KEY}"""
-SAVE_GROUP = f"UPDATE instance_group SET {GROUP.assignments(_GROUP_CHANGING, 6)} WHERE {_KEY} AND name = $5"
-INSERT_GROUP = f"""INSERT INTO instance_group (world, account, region, cluster_id, {GROUP.select})
-    VALUES ($1, $2, $3, $4, {dollars(5, len(GROUP.columns))})"""
 BURY = f"""UPDATE cluster SET deleted_at = $5, due_at = NULL, deletion_begun_at = coalesce(deletion_begun_at, $5)
     WHERE {_KEY}"""
 _OWNED = ("instance", "instance_group", "cluster_event")
@@ -124,7 +122,8 @@ async def groups(tx: Tx, scope: Scope, cluster_id: str) -> dict[str, Group]:
 
 
 async def insert_groups(tx: Tx, scope: Scope, cluster_id: str, new: Iterable[Group]) -> None:
-    await tx.executemany(INSERT_GROUP, [(*_key(scope, cluster_id), *GROUP.values(group)) for group in new])
+    records = [(*_key(scope, cluster_id), *GROUP.values(group)) for group in new]
+    await insert_rows(tx, "instance_group", (*CLUSTER_KEY, *GROUP.columns), records)
 
 
 async def save(tx: Tx, scope: Scope, cluster: Cluster, due_at: WorldTime | None) -> None:
@@ -132,9 +131,8 @@ async def save(tx: Tx, scope: Scope, cluster: Cluster, due_at: WorldTime | None)
 
 
 async def save_groups(tx: Tx, scope: Scope, cluster_id: str, changed: Iterable[Group]) -> None:
-    rows = [(*_key(scope, cluster_id), group.name, *_read_group_changing(group)) for group in changed]
-    if rows:
-        await tx.executemany(SAVE_GROUP, rows)
+    records = [(*_key(scope, cluster_id), group.name, *_read_group_changing(group)) for group in changed]
+    await update_rows(tx, "instance_group", (*CLUSTER_KEY, "name"), _GROUP_CHANGING, records)
 
 
 async def remove_groups(tx: Tx, scope: Scope, cluster_id: str, names: list[str]) -> None:

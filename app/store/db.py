@@ -25,6 +25,8 @@ else:
 
 ATTEMPTS = 8
 BACKOFF_SECONDS = 0.02
+IDLE_SECONDS = 10.0
+"""For so long a transaction may wait for its client; who is stopped in one loses it (RL-6)."""
 _RETRIED = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 CONNECTION_LOST = (OSError, asyncpg.PostgresConnectionError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 """What the driver raises on a connection that the server has closed: the last when it was closed behind our back."""
@@ -51,7 +53,7 @@ class Database:
                 "timezone": "UTC",
                 "jit": "off",
                 "statement_timeout": str(round(statement_timeout * 1000)),
-                "idle_in_transaction_session_timeout": "10000",
+                "idle_in_transaction_session_timeout": str(round(IDLE_SECONDS * 1000)),
             },
         )
         return cls(pool)

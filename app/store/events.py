@@ -10,15 +10,11 @@ from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.store.db import Tx
 from app.store.pages import Question
-from app.store.rows import dollars
+from app.store.rows import insert_rows
 
 _KEY = "world = $1 AND account = $2 AND region = $3 AND cluster_id = $4"
 _FIELDS = "seq, kind, at, group_name, instance_id, logical_id, params"
 _COLUMNS = ["world", "account", "region", "cluster_id", *_FIELDS.split(", ")]
-
-INSERT = f"INSERT INTO cluster_event ({', '.join(_COLUMNS)}) VALUES ({dollars(1, len(_COLUMNS))})"
-FEW = 20
-"""Up to so many rows an INSERT, one round trip, is quicker than a COPY, two."""
 
 
 def _key(scope: Scope, cluster_id: str) -> tuple[str, str, str, str]:
@@ -38,10 +34,7 @@ async def append(tx: Tx, scope: Scope, cluster_id: str, events: Sequence[Event],
         (*key, first + place, e.kind, e.at, e.group, e.instance_id, e.logical_id, e.params)
         for place, e in enumerate(events)
     ][-keep:]
-    if len(records) > FEW:
-        await tx.copy_records_to_table("cluster_event", records=records, columns=_COLUMNS)
-    elif records:
-        await tx.executemany(INSERT, records)
+    await insert_rows(tx, "cluster_event", _COLUMNS, records)
     newest = last_seq + len(events)
     if newest > keep and records:
         await tx.execute(f"DELETE FROM cluster_event WHERE {_KEY} AND seq <= $5", *key, newest - keep)

@@ -6,9 +6,21 @@ import asyncpg
 
 from app.core.faults import Hit, Rule
 from app.store.db import Tx
-from app.store.rows import Shape, dollars
+from app.store.rows import Shape, dollars, insert_rows, update_rows
 
 SHAPE = Shape(Rule)
+HIT = (
+    "rule_id",
+    "number",
+    "effect",
+    "at",
+    "account",
+    "region",
+    "cluster",
+    "group_name",
+    "logical_id",
+    "attempt",
+)
 
 
 async def lock_rules(tx: Tx, world: str) -> list[Rule]:
@@ -57,16 +69,19 @@ async def remove(tx: Tx, world: str, rule_id: str | None) -> int:
 
 async def record(tx: Tx, world: str, counted: Iterable[Rule], hits: Iterable[Hit], before: dict[str, int]) -> None:
     """Write the rules' new counts and one row for each hit; `before` gives each rule's hits before this batch."""
-    await tx.executemany(
-        "UPDATE fault_rule SET matches = $3, hits = $4 WHERE world = $1 AND rule_id = $2",
+    await update_rows(
+        tx,
+        "fault_rule",
+        ("world", "rule_id"),
+        ("matches", "hits"),
         [(world, rule.rule_id, rule.matches, rule.hits) for rule in counted],
     )
     numbers = dict(before)
-    rows = []
+    records = []
     for hit in hits:
         numbers[hit.rule_id] += 1
         who = hit.subject
-        rows.append(
+        records.append(
             (
                 world,
                 hit.rule_id,
@@ -81,17 +96,13 @@ async def record(tx: Tx, world: str, counted: Iterable[Rule], hits: Iterable[Hit
                 who.attempt,
             )
         )
-    await tx.executemany(
-        """INSERT INTO fault_hit (world, rule_id, number, effect, at, account, region, cluster, group_name, logical_id,
-        attempt) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)""",
-        rows,
-    )
+    await insert_rows(tx, "fault_hit", ("world", *HIT), records)
 
 
 async def hits(tx: Tx, world: str, rule_id: str | None, limit: int) -> list[asyncpg.Record]:
     """The newest hits, newest first."""
     return await tx.fetch(
-        """SELECT rule_id, number, effect, at, account, region, cluster, group_name, logical_id, attempt FROM fault_hit
+        f"""SELECT {", ".join(HIT)} FROM fault_hit
         WHERE world = $1 AND ($2::text IS NULL OR rule_id = $2) ORDER BY at DESC, rule_id, number DESC LIMIT $3""",
         world,
         rule_id,

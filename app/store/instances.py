@@ -9,7 +9,7 @@ from app.core.instance import Instance, Node
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.store.db import Tx
-from app.store.rows import Shape
+from app.store.rows import Shape, insert_rows
 
 SHAPE = Shape(Instance)
 _KEY = "world = $1 AND account = $2 AND region = $3 AND cluster_id = $4"
@@ -23,7 +23,7 @@ DUE = f"""SELECT {", ".join(f"i.{column}" for column in SHAPE.columns)} FROM ins
     WHERE i.world = $1 AND i.account = $2 AND i.region = $3 AND i.cluster_id = $4 AND i.due_at <= $5
     ORDER BY i.due_at, g.position, i.ordinal LIMIT $6"""
 NEXT_DUE = f"SELECT min(due_at) FROM instance WHERE {_KEY} AND due_at IS NOT NULL"
-_COPIED = ["world", "account", "region", "cluster_id", *SHAPE.columns, "due_at"]
+_INSERTED = ["world", "account", "region", "cluster_id", *SHAPE.columns, "due_at"]
 _SAVED = ("logical_id", *_CHANGING, "due_at")
 _ARRAYS = ", ".join(f"${5 + n}::{SHAPE.types.get(c, 'timestamptz')}[]" for n, c in enumerate(_SAVED))
 SAVE = f"""UPDATE instance i SET {", ".join(f"{c} = u.{c}" for c in _SAVED[1:])}
@@ -71,8 +71,7 @@ async def insert(
 ) -> None:
     key = _key(scope, cluster_id)
     records = [(*key, *SHAPE.values(node), due_at) for node, due_at in zip(new, dues, strict=True)]
-    if records:
-        await tx.copy_records_to_table("instance", records=records, columns=_COPIED)
+    await insert_rows(tx, "instance", _INSERTED, records)
 
 
 async def save(

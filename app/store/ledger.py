@@ -7,6 +7,7 @@ from app.core.metering import Interval
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.store.db import Tx
+from app.store.rows import insert_rows
 
 _KEY = "world = $1 AND account = $2 AND region = $3 AND cluster_id = $4"
 _COLUMNS = [
@@ -88,8 +89,7 @@ async def open_intervals(
         )
         for one in opened
     ]
-    if records:
-        await tx.copy_records_to_table("ledger", records=records, columns=_COLUMNS)
+    await insert_rows(tx, "ledger", _COLUMNS, records)
 
 
 async def close_intervals(tx: Tx, scope: Scope, cluster_id: str, closed: Sequence[Interval]) -> None:

@@ -29,6 +29,22 @@ async def forget_dead(tx: Tx) -> None:
     await tx.execute("DELETE FROM process WHERE seen_wall < clock_timestamp() - interval '1 minute'")
 
 
+async def cut_off_stopped(tx: Tx, seconds: float) -> int:
+    """End the sessions of ours that have been in the middle of a statement's messages for so long; how many they were.
+
+    Postgres ends what is idle in a transaction by itself, but no timeout of it (before version 17) applies while it
+    waits for the rest of a statement, and a process that is stopped right there would keep its locks.
+    """
+    cut: int = await tx.fetchval(
+        """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+        WHERE datname = current_database() AND usename = current_user AND application_name LIKE 'windtunnel%'
+            AND state = 'active' AND wait_event = 'ClientRead'
+            AND state_change <= clock_timestamp() - make_interval(secs => $1)""",
+        seconds,
+    )
+    return cut
+
+
 async def living(tx: Tx) -> list[asyncpg.Record]:
     """The processes that were seen in the last five seconds."""
     return await tx.fetch(

@@ -1,6 +1,9 @@
-"""Rows and the core's frozen values: a value's fields, in order, are the columns."""
+"""Rows and the core's frozen values: a value's fields, in order, are the columns.
 
-from collections.abc import Mapping, Sequence
+Many rows go in one statement, as JSON: one round trip, however many there are.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import Field, fields
 from datetime import datetime
 from operator import attrgetter
@@ -8,6 +11,7 @@ from types import NoneType
 from typing import Any, get_args, get_origin
 
 from app.core.times import WorldTime
+from app.store.db import Tx
 
 _RENAMED = {"group": "group_name"}
 _TYPES = {bool: "boolean", int: "bigint", WorldTime: "timestamptz", datetime: "timestamptz"}
@@ -41,6 +45,35 @@ def _sql_type(field: Field[Any]) -> str:
     hint: Any = field.type
     named = [each for each in get_args(hint) if each is not NoneType] if NoneType in get_args(hint) else [hint]
     return _TYPES.get(named[0]) or _CONTAINERS.get(get_origin(named[0]) or named[0], "text")
+
+
+def rowset(table: str) -> str:
+    """A JSON array of objects, `$1`, as rows of the table."""
+    return f"jsonb_populate_recordset(NULL::{table}, $1)"
+
+
+async def insert_rows(
+    tx: Tx, table: str, columns: Sequence[str], records: Iterable[Sequence[Any]], *, on_conflict: str = ""
+) -> None:
+    """Insert the records, each with one value a column; nothing happens without records."""
+    rows = [dict(zip(columns, record, strict=True)) for record in records]
+    if rows:
+        names = ", ".join(columns)
+        await tx.execute(f"INSERT INTO {table} ({names}) SELECT {names} FROM {rowset(table)} {on_conflict}", rows)
+
+
+async def update_rows(
+    tx: Tx, table: str, key: Sequence[str], columns: Sequence[str], records: Iterable[Sequence[Any]]
+) -> None:
+    """Set the columns of the rows with these keys; each record is its key's values and then the columns'."""
+    names = (*key, *columns)
+    rows = [dict(zip(names, record, strict=True)) for record in records]
+    if rows:
+        await tx.execute(
+            f"""UPDATE {table} t SET {", ".join(f"{column} = u.{column}" for column in columns)} FROM {rowset(table)} u
+            WHERE {" AND ".join(f"t.{column} = u.{column}" for column in key)}""",
+            rows,
+        )
 
 
 def dollars(first: int, count: int) -> str:

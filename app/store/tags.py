@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from app.core.scope import Scope
 from app.store.db import Tx
+from app.store.rows import insert_rows
 
 _ARN = "world = $1 AND account = $2 AND region = $3 AND arn = $4"
 
@@ -20,10 +21,12 @@ async def read(tx: Tx, scope: Scope, arn: str) -> dict[str, str]:
 async def put(tx: Tx, scope: Scope, arn: str, tags: Mapping[str, str]) -> None:
     """Add the tags; a key that is there gets the new value and keeps its place."""
     first = await tx.fetchval(f"SELECT coalesce(max(position), 0) + 1 FROM tag WHERE {_ARN}", *_key(scope, arn))
-    await tx.executemany(
-        """INSERT INTO tag (world, account, region, arn, key, value, position) VALUES ($1, $2, $3, $4, $5, $6, $7)
-        ON CONFLICT (world, account, region, arn, key) DO UPDATE SET value = $6""",
+    await insert_rows(
+        tx,
+        "tag",
+        ("world", "account", "region", "arn", "key", "value", "position"),
         [(*_key(scope, arn), key, value, first + place) for place, (key, value) in enumerate(tags.items())],
+        on_conflict="ON CONFLICT (world, account, region, arn, key) DO UPDATE SET value = excluded.value",
     )
 
 

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from app.store import processes, worlds
-from app.store.db import Tx
+from app.store.db import IDLE_SECONDS, Tx
 
 GAP = timedelta(seconds=worlds.GAP_SECONDS)
 """What of a silence of every process still counts as time of a world; the clocks stop there by themselves."""
@@ -12,6 +12,7 @@ BACKWARD = timedelta(seconds=-1)
 
 async def beat(tx: Tx, name: str, kind: str, passes: int) -> timedelta | None:
     """One heartbeat; the gap that was left out of the worlds' clocks, if there was one."""
+    await processes.cut_off_stopped(tx, IDLE_SECONDS)
     silence = await processes.last_pulse(tx)
     await processes.take_pulse(tx)
     await processes.beat(tx, name, kind, passes)

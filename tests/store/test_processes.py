@@ -2,8 +2,10 @@
 
 import asyncio
 import itertools
+from collections.abc import AsyncIterator
 from datetime import timedelta
 
+import asyncpg
 import pytest
 
 from app.store import processes
@@ -84,3 +86,27 @@ async def test_the_pulse_tells_how_long_nobody_lived(database: Database) -> None
         assert gap is not None
         assert timedelta(hours=1) <= gap < timedelta(hours=1, minutes=1)
         await processes.take_pulse(tx)
+
+
+async def test_a_session_that_stops_inside_a_statement_is_cut_off(dsn: str, database: Database) -> None:
+    """RL-6: Postgres itself would wait for the rest for ever, and the locks with it."""
+    stopped = await asyncpg.connect(dsn, server_settings={"application_name": "windtunnel test"})
+    stuck = asyncio.Event()
+
+    async def rows() -> AsyncIterator[bytes]:
+        stuck.set()
+        await asyncio.Event().wait()
+        yield b""
+
+    sending = asyncio.create_task(stopped.copy_to_table("lease", source=rows()))
+    await stuck.wait()
+    cut = 0
+    async with asyncio.timeout(30), database.connection() as tx:
+        while not cut:
+            cut = await processes.cut_off_stopped(tx, 0.5)
+            await asyncio.sleep(0.02)
+    sending.cancel()
+    await asyncio.gather(sending, return_exceptions=True)
+    assert cut == 1
+    with pytest.raises(asyncpg.InterfaceError):
+        await stopped.execute("SELECT 1")
