@@ -20,16 +20,20 @@ WORLD_EFFECTS = (
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A launch attempt that a rule may strike."""
+    """What a rule may strike: a launch attempt, a node, a request. What it has nothing to do with is empty.
+
+    `operation` is the API's operation, of a request or of what a request has begun (`CreateComputeQuota`).
+    """
 
     account: str
     region: str
-    cluster: str
-    cluster_id: str
-    group: str
-    instance_type: str
-    logical_id: str
-    attempt: int
+    cluster: str = ""
+    cluster_id: str = ""
+    group: str = ""
+    instance_type: str = ""
+    logical_id: str = ""
+    attempt: int = 0
+    operation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,9 @@ class Rule:
     instance_type: str | None = None
     node: str | None = None
     attempt: int | None = None
+    operation: str | None = None
+    code: str | None = None
+    message: str | None = None
     probability: int = MILLION
     every: int = 1
     times: int | None = None
@@ -70,6 +77,7 @@ class Rule:
             and self.instance_type in (None, subject.instance_type)
             and self.node in (None, subject.logical_id)
             and self.attempt in (None, subject.attempt)
+            and self.operation in (None, subject.operation)
         )
 
 

@@ -1,0 +1,14 @@
+"""Cluster scheduler configs and compute quotas."""
+
+revision = "0003"
+down_revision = "0002"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    pass
+
+
+def downgrade() -> None:
+    pass
