@@ -47,6 +47,11 @@ class Cluster:
         return ids.cluster_arn(self.region, self.account, self.cluster_id)
 
     @property
+    def recovers(self) -> bool:
+        """HP-29: unhealthy nodes are rebooted or replaced by themselves. AWS's default is Automatic."""
+        return self.spec.get("NodeRecovery", "Automatic") == "Automatic"  # type: ignore[no-any-return]
+
+    @property
     def controller_first(self) -> bool:
         """HP-4: on Slurm with continuous provisioning the other groups wait for the controller."""
         return self.continuous and self.orchestrator == "slurm"
@@ -186,7 +191,7 @@ def victims(candidates: list[Candidate], count: int) -> list[str]:
     """
 
     def rank(node: Candidate) -> tuple[int, float, str]:
-        health = {Node.FAILED: _UNHEALTHY, Node.RUNNING: _READY}.get(node.status, _NOT_READY)
+        health = {Node.FAILED: _UNHEALTHY, Node.ILL: _UNHEALTHY, Node.RUNNING: _READY}.get(node.status, _NOT_READY)
         newest_first = float("-inf") if node.launched_at is None else -node.launched_at.timestamp()
         return health, newest_first, node.logical_id
 

@@ -112,6 +112,33 @@ KINDS: Mapping[str, EventKind] = {
         "Info",
         "Termination of EC2 Instance {instance} is currently in progress in Cluster {cluster} and IG {group}",
     ),
+    "termination-failed": EventKind(
+        INSTANCE, "Error", "Failed to terminate EC2 Instance {instance} in Cluster {cluster} and IG {group}"
+    ),
+    "reboot-started": EventKind(
+        INSTANCE,
+        "Info",
+        "Reboot of EC2 Instance {instance} is currently in progress on Cluster {cluster} and IG {group}",
+    ),
+    "instance-failed": EventKind(
+        INSTANCE, "Error", "Instance {operation} {instance} in Cluster {cluster} and IG {group} failed"
+    ),
+    "replacement-started": EventKind(
+        INSTANCE,
+        "Info",
+        "Instance {instance} is starting as part of instance replacement in Cluster {cluster} and IG {group}",
+    ),
+    "replacement-completed": EventKind(
+        INSTANCE,
+        "Info",
+        "Instance {instance} {operation} completed successfully as part of instance replacement in Cluster {cluster} "
+        "and IG {group}",
+    ),
+    "replacement-failed": EventKind(
+        INSTANCE,
+        "Error",
+        "Instance {instance} {operation} failed as part of instance replacement in Cluster {cluster} and IG {group}",
+    ),
     "eni-deleted": EventKind(
         INSTANCE,
         "Info",

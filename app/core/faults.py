@@ -34,6 +34,7 @@ class Subject:
     logical_id: str = ""
     attempt: int = 0
     operation: str = ""
+    instance_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class Rule:
             and self.cluster in (None, subject.cluster, subject.cluster_id)
             and self.group in (None, subject.group)
             and self.instance_type in (None, subject.instance_type)
-            and self.node in (None, subject.logical_id)
+            and self.node in (None, subject.logical_id, subject.instance_id)
             and self.attempt in (None, subject.attempt)
             and self.operation in (None, subject.operation)
         )

@@ -1,6 +1,6 @@
 """One node of a cluster: its facts, the table that moves it, and what follows when a stage fires."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -20,7 +20,12 @@ class Node(StrEnum):
     CONFIGURING = "Configuring"
     CHECKING = "Checking"
     RUNNING = "Running"
+    ILL = "Ill"
+    REBOOTING = "Rebooting"
+    EXAMINED = "Examined"
+    VACATING = "Vacating"
     TERMINATING = "Terminating"
+    STUCK = "Stuck"
     GONE = "Gone"
 
 
@@ -32,7 +37,12 @@ _VENDOR = {
     Node.CONFIGURING: "Pending",
     Node.CHECKING: "DeepHealthCheckInProgress",
     Node.RUNNING: "Running",
+    Node.ILL: "Failure",
+    Node.REBOOTING: "Pending",
+    Node.EXAMINED: "DeepHealthCheckInProgress",
+    Node.VACATING: "ShuttingDown",
     Node.TERMINATING: "ShuttingDown",
+    Node.STUCK: "Failure",
     Node.GONE: "NotFound",
 }
 
@@ -47,7 +57,9 @@ class Instance:
     """A node's place in its group, and the instance that fills it at present.
 
     A fact is a timestamp. `launch_after` says from when on the next launch may be tried; the marks `boot_after` to
-    `script_hang_at` are set for each attempt when it is granted; `zone` is set while capacity is held.
+    `script_hang_at` are set for each attempt when it is granted; `zone` is set while capacity is held. The marks
+    `hardware_fault_at` to `terminate_fault_at` appoint what befalls an instance that has run; `fault` says which fault
+    it is (`app.core.health`).
     """
 
     group: str
@@ -72,6 +84,16 @@ class Instance:
     unhealthy_at: WorldTime | None = None
     script_fault_at: WorldTime | None = None
     script_hang_at: WorldTime | None = None
+    check_fault_at: WorldTime | None = None
+    hardware_fault_at: WorldTime | None = None
+    fault: str | None = None
+    examine_at: WorldTime | None = None
+    reboot_at: WorldTime | None = None
+    reboot_fault_at: WorldTime | None = None
+    replace_at: WorldTime | None = None
+    replaced_at: WorldTime | None = None
+    """Since when the node has been on its way to another instance; None once that runs."""
+    terminate_fault_at: WorldTime | None = None
     terminate_at: WorldTime | None = None
     echo_at: WorldTime | None = None
     waiting_since: WorldTime | None = None
@@ -83,7 +105,8 @@ class Instance:
     """`zones` and `types` that this node alone is to be launched in; otherwise its group's."""
 
 
-_STOPPABLE = (Node.LAUNCHING, Node.BOOTING, Node.CONFIGURING, Node.CHECKING, Node.RUNNING)
+_UP = (Node.RUNNING, Node.ILL, Node.REBOOTING, Node.EXAMINED)
+_STOPPABLE = (Node.LAUNCHING, Node.BOOTING, Node.CONFIGURING, Node.CHECKING, *_UP, Node.VACATING)
 _WITHDRAWABLE = (Node.REQUESTED, Node.FAILED)
 _STOP = ("since", "terminate_at")
 
@@ -107,13 +130,35 @@ STAGES = (
         "script",
     ),
     Stage("configured", Node.CONFIGURING, Node.RUNNING, ("since", "script_returns_at"), "script"),
+    Stage("check-failed", Node.CHECKING, Node.FAILED, ("since", "check_fault_at"), "deep_check"),
     Stage("checked", Node.CHECKING, Node.RUNNING, delay="deep_check"),
+    *(Stage(f"replace-{source.lower()}", source, Node.VACATING, ("since", "replace_at")) for source in _UP),
+    *(
+        Stage(f"reboot-{source.lower()}", source, Node.REBOOTING, ("since", "reboot_at"), clears=("reboot_at",))
+        for source in (Node.RUNNING, Node.ILL)
+    ),
+    Stage("fell-ill", Node.RUNNING, Node.ILL, ("since", "hardware_fault_at"), "detect"),
+    Stage("examine", Node.RUNNING, Node.EXAMINED, ("since", "examine_at"), clears=("examine_at",)),
+    Stage("examination-failed", Node.EXAMINED, Node.ILL, ("since", "check_fault_at"), "deep_check"),
+    Stage("examined", Node.EXAMINED, Node.RUNNING, delay="deep_check"),
+    Stage("reboot-failed", Node.REBOOTING, Node.ILL, ("since", "reboot_fault_at"), "reboot"),
+    Stage("rebooted", Node.REBOOTING, Node.RUNNING, delay="reboot"),
+    Stage("vacating-failed", Node.VACATING, Node.STUCK, ("since", "terminate_fault_at"), "shutdown"),
+    Stage("vacated", Node.VACATING, Node.REQUESTED, delay="shutdown", clears=("replace_at",)),
+    Stage("termination-failed", Node.TERMINATING, Node.STUCK, ("since", "terminate_fault_at"), "shutdown"),
     Stage("terminated", Node.TERMINATING, Node.GONE, delay="shutdown"),
+    Stage("termination-retried", Node.STUCK, Node.TERMINATING, _STOP, "stuck"),
+    Stage("vacating-retried", Node.STUCK, Node.VACATING, ("since", "replace_at"), "stuck"),
 )
 TABLE = table(STAGES)
 
 LAUNCHABLE = frozenset(_WITHDRAWABLE)
-_BILLED = frozenset((Node.CONFIGURING, Node.CHECKING, Node.RUNNING))
+COUNTED = frozenset(_UP)
+"""CurrentCount counts what has reached Running and has not begun to terminate (HP-6)."""
+_BILLED = frozenset((Node.CONFIGURING, Node.CHECKING, *_UP))
+_NO_TROUBLE = dict.fromkeys(
+    ("check_fault_at", "hardware_fault_at", "fault", "examine_at", "reboot_at", "reboot_fault_at", "terminate_fault_at")
+)
 
 CAPACITY_MESSAGE = "We currently do not have sufficient capacity to launch new {} instances. Please try again."
 _FAILURES = {
@@ -123,7 +168,10 @@ _FAILURES = {
     "script-failed": "Lifecycle scripts did not run successfully. Ensure the scripts exist in provided S3 path, are "
     "accessible, and run without errors. Please see CloudWatch logs for lifecycle script execution details.",
     "script-timed-out": "Lifecycle scripts execution timed out",
+    "check-failed": "Deep health checks did not pass. Another instance is launched in place of this one.",
 }
+Enter = Callable[[Instance, Fired], Instance]
+"""What befalls a node in the state that it has just reached, appointed by marks."""
 
 
 def next_due(node: Instance, delays: Delays) -> WorldTime | None:
@@ -145,21 +193,50 @@ def wants_launch(node: Instance, now: WorldTime) -> bool:
     )
 
 
-def run(node: Instance, now: WorldTime, timings: Timings, seed: int) -> tuple[Instance, list[tuple[Instance, Fired]]]:
+def unharmed(node: Instance, _: Fired) -> Instance:
+    """Nothing lies in wait."""
+    return node
+
+
+def run(
+    node: Instance, now: WorldTime, timings: Timings, seed: int, enter: Enter = unharmed
+) -> tuple[Instance, list[tuple[Instance, Fired]]]:
     """Advance to `now`; give the node, and each fired stage with the node as it was right after that stage."""
-    steps = list(_steps(node, now, timings, seed))
+    steps = list(_steps(node, now, timings, seed, enter))
     return (steps[-1][0] if steps else node), steps
 
 
-def _steps(node: Instance, now: WorldTime, timings: Timings, seed: int) -> Iterator[tuple[Instance, Fired]]:
+def _steps(
+    node: Instance, now: WorldTime, timings: Timings, seed: int, enter: Enter
+) -> Iterator[tuple[Instance, Fired]]:
     while (hit := due(node, TABLE, timings.delays)) and hit[0] <= now:
         node, fired = fire(node, *hit)
         node = _bill(node, fired)
         if fired.target is Node.FAILED and fired.source is not Node.FAILED:
             node = failed(node, fired.at, _FAILURES[fired.stage], timings, seed)
         elif fired.target is Node.RUNNING:
-            node = evolve(node, failures=0, message=None)
-        yield node, fired
+            node = evolve(node, failures=0, message=None, replaced_at=None, **_NO_TROUBLE)
+        elif fired.target is Node.VACATING:
+            node = evolve(node, replaced_at=node.replaced_at or fired.at, **_NO_TROUBLE)
+        elif fired.target is Node.TERMINATING:
+            node = evolve(node, **_NO_TROUBLE)
+        elif fired.target is Node.REQUESTED:
+            node = _vacated(node, fired.at)
+        yield (node := enter(node, fired)), fired
+
+
+def _vacated(node: Instance, at: WorldTime) -> Instance:
+    """The instance is gone; its place in the group launches another (HP-29)."""
+    return evolve(
+        node,
+        zone=None,
+        instance_id=None,
+        launched_at=None,
+        listed_at=node.created_at,
+        launch_after=at,
+        message=None,
+        **_NO_TROUBLE,
+    )
 
 
 def _bill(node: Instance, fired: Fired) -> Instance:

@@ -3,22 +3,23 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 
-from app.core import ids
+from app.core import health, ids
 from app.core.capacity import Grant, Stock, Want
 from app.core.cluster import CONTROLLER, Cluster, Group
 from app.core.cluster_events import Event
 from app.core.faults import Faults, Subject
-from app.core.instance import CAPACITY_MESSAGE, Instance, Node, refused, run, wants_launch
+from app.core.health import hazards
+from app.core.instance import CAPACITY_MESSAGE, COUNTED, Instance, Node, refused, run, wants_launch
 from app.core.lifecycle import Fired
 from app.core.metering import Interval
+from app.core.telling import Told
 from app.core.times import WorldTime, after
 from app.core.timings import Timings
 from app.core.values import evolve
 
-DELETED_WHILE_PROVISIONING = "instance provisioning could not be complete because a deletion request was received"
 _NOT_RETRYABLE = ("script-failed", "script-timed-out")
-_PROVISIONING = (Node.LAUNCHING, Node.BOOTING, Node.CONFIGURING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +39,21 @@ class Batch:
     cluster: Cluster
     groups: Mapping[str, Group]
     around: Surroundings
+    told: Told = field(init=False)
     changed: list[Instance] = field(default_factory=list)
     gone: list[Instance] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
     opened: list[Interval] = field(default_factory=list)
     closed: list[Interval] = field(default_factory=list)
     current: dict[str, int] = field(default_factory=dict)
     failure: str | None = None
     controller_failure: str | None = None
 
-    def tell(self, kind: str, at: WorldTime, node: Instance, **params: object) -> None:
-        self.events.append(Event(kind, at, node.group, node.instance_id, node.logical_id, params))
+    def __post_init__(self) -> None:
+        self.told = Told(self.cluster, self.groups)
+
+    @property
+    def events(self) -> list[Event]:
+        return self.told.events
 
     def count(self, group: str, amount: int) -> None:
         self.current[group] = self.current.get(group, 0) + amount
@@ -94,22 +99,26 @@ def _keep(batch: Batch, node: Instance) -> None:
 def _run(batch: Batch, before: Instance, at: WorldTime) -> Instance:
     """Fire what is due and write down what follows."""
     node = before
-    end, steps = run(before, at, batch.around.timings, batch.around.seed)
+    around = batch.around
+    end, steps = run(before, at, around.timings, around.seed, partial(_enter, batch))
     for moved, fired in steps:
         _account(batch, node, moved, fired)
-        _narrate(batch, node, moved, fired)
+        batch.told.narrate(node, moved, fired)
         node = moved
     return end
+
+
+def _enter(batch: Batch, node: Instance, fired: Fired) -> Instance:
+    return hazards(batch.cluster, node, fired, batch.around.faults)
 
 
 def _account(batch: Batch, before: Instance, node: Instance, fired: Fired) -> None:
     """Capacity, counts, bills and failures."""
     if before.zone is not None and (node.zone is None or node.status is Node.GONE):
         batch.around.stock.give_back(before.instance_type, before.zone, fired.at)
-    if fired.target is Node.RUNNING:
-        batch.count(node.group, 1)
-    elif fired.source is Node.RUNNING:
-        batch.count(node.group, -1)
+    joined = (fired.target in COUNTED) - (fired.source in COUNTED)
+    if joined:
+        batch.count(node.group, joined)
     if node.billed_from is not None and before.billed_from is None:
         batch.opened.append(_interval(node, node.billed_from, None, before.billed_until))
     if before.billed_from is not None and node.billed_from is None:
@@ -138,52 +147,10 @@ def _note_failure(batch: Batch, node: Instance, final: bool) -> None:
         batch.controller_failure = batch.controller_failure or node.message
 
 
-def _narrate(batch: Batch, before: Instance, node: Instance, fired: Fired) -> None:
-    """The events of one fired stage."""
-    at = fired.at
-    if fired.source is Node.BOOTING and fired.target not in (Node.FAILED, Node.TERMINATING):
-        batch.tell("provisioned", at, node)
-    if fired.target is Node.CONFIGURING:
-        batch.tell("script-started", at, node)
-    elif fired.target is Node.TERMINATING:
-        if fired.source in _PROVISIONING:
-            batch.tell("creation-failed", at, node, failure=DELETED_WHILE_PROVISIONING)
-        batch.tell("terminating", at, node)
-    elif fired.target is Node.GONE:
-        _narrate_end(batch, before, node, at)
-    elif fired.target is Node.FAILED:
-        _narrate_failure(batch, before, node, fired)
-    if fired.source is Node.CONFIGURING and fired.target in (Node.RUNNING, Node.CHECKING):
-        batch.tell("script-succeeded", at, node)
-    if fired.target is Node.RUNNING:
-        batch.tell("instance-completed", at, node, operation="creation")
-
-
-def _narrate_end(batch: Batch, before: Instance, node: Instance, at: WorldTime) -> None:
-    if before.status is Node.TERMINATING:
-        if batch.groups[node.group].own_network:
-            batch.tell("eni-deleted", at, node)
-        batch.tell("instance-completed", at, node, operation="deletion")
-    elif before.attempt:
-        failure = before.message if before.echo_at is not None else DELETED_WHILE_PROVISIONING
-        batch.tell("creation-failed", at, node, failure=failure)
-
-
-def _narrate_failure(batch: Batch, before: Instance, node: Instance, fired: Fired) -> None:
-    if fired.stage == "failure-recorded":
-        batch.tell("creation-failed", fired.at, node, failure=node.message)
-        if node.instance_id is not None and batch.groups[node.group].own_network:
-            batch.tell("unused-eni-deleted", fired.at, node)
-    elif fired.source is Node.CONFIGURING:
-        batch.tell("script-failed", fired.at, node, failure=node.message)
-    else:
-        batch.tell("provision-failed", fired.at, node, failure=node.message)
-
-
 def _launch(batch: Batch, node: Instance, at: WorldTime, now: WorldTime) -> Instance:
     """Try once: with a grant the node is on its way, without one it waits from `now` on."""
     group = batch.groups[node.group]
-    subject = _subject(batch.cluster, node)
+    subject = health.subject(batch.cluster, evolve(node, attempt=node.attempt + 1))
     grant = None
     if not batch.around.faults.strike("launch-capacity", subject, at):
         wish = node.wish or {}
@@ -194,21 +161,23 @@ def _launch(batch: Batch, node: Instance, at: WorldTime, now: WorldTime) -> Inst
     if grant is None:
         waiting = refused(node, moment, batch.around.timings, batch.around.seed)
         _note_failure(batch, waiting, final=True)
-        batch.tell("provision-failed", moment, waiting, failure=CAPACITY_MESSAGE.format(node.instance_type))
+        batch.told.tell("provision-failed", moment, waiting, failure=CAPACITY_MESSAGE.format(node.instance_type))
         return waiting
     launched = _granted(batch, group, node, grant, subject, moment)
-    batch.tell("no-reservation", moment, launched)
+    if node.replaced_at is not None:
+        batch.told.tell("replacement-started", moment, launched)
+    batch.told.tell("no-reservation", moment, launched)
     if group.own_network:
-        batch.tell("eni-created", moment, launched)
+        batch.told.tell("eni-created", moment, launched)
     return launched
 
 
 def _narrate_attempt(batch: Batch, node: Instance, moment: WorldTime) -> None:
     if node.attempt == 0:
-        batch.tell("instance-started", moment, node, operation="creation")
+        batch.told.tell("instance-started", moment, node, operation="creation")
     if node.echo_at is not None:  # woken within the second, so the pair's second event comes now at the latest (HP-27)
         told_at = min(moment, after(node.echo_at, batch.around.timings.delays["second"]))
-        batch.tell("creation-failed", told_at, node, failure=node.message)
+        batch.told.tell("creation-failed", told_at, node, failure=node.message)
 
 
 def _granted(batch: Batch, group: Group, node: Instance, grant: Grant, subject: Subject, now: WorldTime) -> Instance:
@@ -260,16 +229,3 @@ def _turn(zones: Sequence[str], ordinal: int) -> Sequence[str]:
     """The zones in order, beginning at another one for each node, so that a group spreads."""
     start = (ordinal - 1) % len(zones)
     return (*zones[start:], *zones[:start])
-
-
-def _subject(cluster: Cluster, node: Instance) -> Subject:
-    return Subject(
-        cluster.account,
-        cluster.region,
-        cluster.name,
-        cluster.cluster_id,
-        node.group,
-        node.instance_type,
-        node.logical_id,
-        node.attempt + 1,
-    )

@@ -8,7 +8,7 @@ from app.core.capacity import Pool, Stock
 from app.core.cluster import Candidate, Cluster, Group, cluster_status, group_status, new_node, victims
 from app.core.cluster_events import Event
 from app.core.faults import Faults, Rule
-from app.core.instance import LAUNCHABLE, Instance, Node, next_due
+from app.core.instance import COUNTED, LAUNCHABLE, Instance, Node, next_due
 from app.core.launching import Batch, Surroundings, work
 from app.core.metering import Interval
 from app.core.provisioning import Decision, decide, next_deadline
@@ -210,7 +210,7 @@ class Fleet:
             mine = self.members(name)
             assert group.rows == len(mine)
             assert group.slots == sum(n.terminate_at is None for n in mine)
-            assert group.current == sum(n.status is Node.RUNNING for n in mine)
+            assert group.current == sum(n.status in COUNTED for n in mine)
             assert 0 <= group.minimum <= group.target
         for pool in self.pools:
             assert pool.used == self._held(pool)

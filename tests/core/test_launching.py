@@ -7,7 +7,8 @@ import pytest
 from app.core.capacity import Stock
 from app.core.faults import Faults
 from app.core.instance import CAPACITY_MESSAGE, Instance, Node
-from app.core.launching import DELETED_WHILE_PROVISIONING, Surroundings, work
+from app.core.launching import Surroundings, work
+from app.core.telling import DELETED_WHILE_PROVISIONING
 from tests.core.builders import CPU, FAST, GPU, INSTANT, KNOWN, SEED, T0, at, cluster, group, living, node, pool, rule
 from tests.core.fleet import Fleet
 

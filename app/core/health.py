@@ -1,0 +1,119 @@
+"""What ails a node, what cures it, and what lies in wait for it in the state that it has just reached (HP-29).
+
+The actions follow reports from the field: Xid 73 ends in a reboot, Xid 74 and what the health monitoring agent calls
+`NvidiaErrorTerminate` in a replacement; what no report names is replaced (chosen).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from app.core.cluster import Cluster
+from app.core.faults import Faults, Rule, Subject
+from app.core.instance import Instance, Node
+from app.core.lifecycle import Fired
+from app.core.times import WorldTime, after
+from app.core.values import evolve
+
+REBOOT, REPLACE = "Reboot", "Replace"
+DEEP_HEALTH_CHECK = "DeepHealthCheck"
+"""What a rule gives as operation to strike deep health checks alone."""
+USUAL_FAULT, FAILED_CHECK, FAILED_REBOOT = "NvidiaErrorTerminate", "InstanceStress", "RebootFailed"
+ROLE_GONE = "AccessDenied"
+_REBOOTED = frozenset(("Xid-73", "GpuCountMismatch"))
+
+_TEXTS: Mapping[str, str] = {
+    FAILED_CHECK: "Deep health check {} did not pass.",
+    FAILED_REBOOT: "The instance did not come back after a reboot.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The health monitoring's word on a node: what EventBridge tells about it."""
+
+    at: WorldTime
+    group: str
+    instance_id: str
+    logical_id: str
+    status: str
+    reason: str
+    action: str
+
+
+def action(fault: str) -> str:
+    """What cures the fault: `Reboot` or `Replace`."""
+    return REBOOT if fault in _REBOOTED else REPLACE
+
+
+def text(fault: str) -> str:
+    """The node's message about its fault."""
+    return _TEXTS.get(fault, "The health monitoring agent has found a hardware fault: {}.").format(fault)
+
+
+def appoint_cure(node: Instance, at: WorldTime) -> Instance:
+    """The ill node's reboot or replacement, due at `at`."""
+    cure = action(node.fault or USUAL_FAULT)
+    return evolve(node, reboot_at=at) if cure == REBOOT else evolve(node, replace_at=at)
+
+
+def subject(cluster: Cluster, node: Instance, operation: str = "") -> Subject:
+    """The node as fault rules see it."""
+    return Subject(
+        account=cluster.account,
+        region=cluster.region,
+        cluster=cluster.name,
+        cluster_id=cluster.cluster_id,
+        group=node.group,
+        instance_type=node.instance_type,
+        logical_id=node.logical_id,
+        attempt=node.attempt,
+        operation=operation,
+        instance_id=node.instance_id or "",
+    )
+
+
+def break_down(node: Instance, rule: Rule, at: WorldTime) -> Instance:
+    """The node with the hardware fault that the rule appoints; it is noticed a little later."""
+    strikes = after(at, timedelta(seconds=rule.seconds or 0))
+    return evolve(node, hardware_fault_at=strikes, fault=rule.code or USUAL_FAULT)
+
+
+def hazards(cluster: Cluster, node: Instance, fired: Fired, faults: Faults) -> Instance:
+    """The node with the marks of what will befall it in its new state."""
+    if fired.target is fired.source:
+        return node
+    match fired.target:
+        case Node.RUNNING:
+            rule = faults.strike("node-hardware", subject(cluster, node), fired.at)
+            return node if rule is None else break_down(node, rule, fired.at)
+        case Node.CHECKING | Node.EXAMINED:
+            rule = faults.strike("node-hardware", subject(cluster, node, DEEP_HEALTH_CHECK), fired.at)
+            return node if rule is None else evolve(node, check_fault_at=fired.at, fault=rule.code or FAILED_CHECK)
+        case Node.REBOOTING:
+            struck = faults.strike("reboot-failed", subject(cluster, node), fired.at)
+            return evolve(node, reboot_fault_at=fired.at if struck else None)
+        case Node.TERMINATING | Node.VACATING:
+            rule = faults.strike("terminate-failed", subject(cluster, node), fired.at)
+            return node if rule is None else evolve(node, terminate_fault_at=fired.at, fault=rule.code)
+        case Node.ILL:
+            return _fallen_ill(cluster, node, fired)
+        case Node.STUCK:
+            return evolve(node, message=_stuck(node))
+    return node
+
+
+def _fallen_ill(cluster: Cluster, node: Instance, fired: Fired) -> Instance:
+    """HP-29: with NodeRecovery Automatic it is cured at once; otherwise it stays marked until somebody acts."""
+    fault = FAILED_REBOOT if fired.stage == "reboot-failed" else node.fault or USUAL_FAULT
+    ill = evolve(node, fault=fault, message=text(fault), hardware_fault_at=None, check_fault_at=None)
+    return appoint_cure(ill, fired.at) if cluster.recovers else ill
+
+
+def _stuck(node: Instance) -> str:
+    if node.fault == ROLE_GONE:
+        return (
+            "The execution role of the instance group does not have permission to perform "
+            "ec2:DeleteNetworkInterface. Restore the role and its permissions; the termination is tried again."
+        )
+    return "The EC2 instance could not be terminated. The termination is tried again."
