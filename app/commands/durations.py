@@ -5,13 +5,13 @@ from decimal import Decimal
 
 import typer
 
-SECONDS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
-WHOLE = re.compile(r"(?:\d+(?:\.\d+)?[wdhms])+")
-PART = re.compile(r"(\d+(?:\.\d+)?)([wdhms])")
+SECONDS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1, "ms": Decimal("0.001")}
+WHOLE = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|[wdhms]))+")
+PART = re.compile(r"(\d+(?:\.\d+)?)(ms|[wdhms])")
 
 
 def seconds(text: str) -> int | float:
-    """`90s`, `3h`, `2d`, `1h30m`, `1.5h`, or plain seconds; raises typer.BadParameter for anything else."""
+    """`90s`, `3h`, `2d`, `1h30m`, `1.5h`, `200ms`, or plain seconds; raises typer.BadParameter for anything else."""
     written = text.strip().lower()
     if re.fullmatch(r"\d+(\.\d+)?", written):
         written += "s"

@@ -13,41 +13,50 @@ from app.commands.output import show
 
 app = typer.Typer(help="Rules by which things go wrong.", no_args_is_help=True)
 Text = str | None
-LATER = "Not taken by any effect of this version: it is for faults of the API."
-SLOW = "How much slower boot-slow is, 90 or 5m; else as the profile has it (60s; realistic 15m)."
+EFFECT = (
+    "launch-capacity, launch-transient, launch-unhealthy, boot-slow, script-failed, script-hang; node-hardware, "
+    "reboot-failed, terminate-failed; internal-error; api-error, api-throttle, api-latency, api-drop"
+)
+OPERATION = "Operation of the API, as CreateCluster: for internal-error and the api- effects."
+CODE = (
+    "The error of api-error and api-throttle; before or after, of api-drop; the fault of node-hardware, as Xid-74; "
+    "the reason of reboot-failed, terminate-failed and internal-error."
+)
+LENGTH = (
+    "How much slower boot-slow is, 90 or 5m, else as the profile has it (60s; realistic 15m); how long a node runs "
+    "until node-hardware; how late the answer of api-latency is, in wall time, 200ms or 2s."
+)
 
 
 @app.command()
 def add(
-    effect: Annotated[
-        str,
-        typer.Argument(
-            metavar="EFFECT",
-            help="launch-capacity, launch-transient, launch-unhealthy, script-failed, script-hang, boot-slow",
-        ),
-    ],
-    code: Annotated[Text, typer.Option("--code", help=LATER)] = None,
-    operation: Annotated[Text, typer.Option("--operation", help=LATER)] = None,
+    effect: Annotated[str, typer.Argument(metavar="EFFECT", help=EFFECT)],
+    code: Annotated[Text, typer.Option("--code", help=CODE)] = None,
+    message: Annotated[Text, typer.Option("--message", help="Text of api-error, api-throttle, internal-error.")] = None,
+    operation: Annotated[Text, typer.Option("--operation", help=OPERATION)] = None,
+    account: Annotated[Text, typer.Option("--account", help="Twelve digits.")] = None,
+    region: Annotated[Text, typer.Option("--region", help="As us-west-2.")] = None,
     cluster: Annotated[Text, typer.Option("--cluster", help="Name or ARN.")] = None,
     group: Annotated[Text, typer.Option("--group", help="Instance group.")] = None,
     instance_type: Annotated[Text, typer.Option("--type", help="Instance type.")] = None,
-    node: Annotated[Text, typer.Option("--node", help="Instance id or logical id.")] = None,
+    node: Annotated[Text, typer.Option("--node", help="Logical id; of a node that runs, also instance id.")] = None,
+    attempt: Annotated[int | None, typer.Option("--attempt", min=1, help="The node's n-th launch.")] = None,
     times: Annotated[int | None, typer.Option("--times", min=1, help="At most so often.")] = None,
     probability: Annotated[float | None, typer.Option("--probability", min=0, max=1)] = None,
     every: Annotated[int | None, typer.Option("--every", min=1, help="Every n-th match.")] = None,
     after: Annotated[Text, typer.Option("--after", metavar="INSTANT", help="Not before then.")] = None,
     before: Annotated[Text, typer.Option("--before", metavar="INSTANT", help="Not from then on.")] = None,
-    seconds: Annotated[Text, typer.Option("--seconds", metavar="DURATION", help=SLOW)] = None,
+    seconds: Annotated[Text, typer.Option("--seconds", metavar="DURATION", help=LENGTH)] = None,
     world: o.World = None,
     endpoint: o.Endpoint = None,
     as_json: o.Json = False,
 ) -> None:
     """Add a rule: EFFECT happens to what matches all that is given."""
     body: dict[str, Any] = {
-        **{"effect": effect, "code": code, "operation": operation, "cluster": cluster, "group": group},
-        **{"instance_type": instance_type, "node": node, "times": times, "probability": probability},
-        **{"every": every, "after": after, "before": before},
-        "seconds": duration(seconds) if seconds is not None else None,
+        **{"effect": effect, "code": code, "message": message, "operation": operation},
+        **{"account": account, "region": region, "cluster": cluster, "group": group, "instance_type": instance_type},
+        **{"node": node, "attempt": attempt, "times": times, "probability": probability, "every": every},
+        **{"after": after, "before": before, "seconds": duration(seconds) if seconds is not None else None},
     }
     show(call("POST", "faults", world=world, endpoint=endpoint, body=body), as_json=as_json)
 

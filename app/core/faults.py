@@ -1,28 +1,19 @@
 """Faults as data: rules that say what goes wrong, for whom, and how often (CT-3)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
 
 from app.core.chance import MILLION, draw
-from app.core.errors import Invalid
 from app.core.times import WorldTime
-
-WORLD_EFFECTS = (
-    "launch-capacity",
-    "launch-transient",
-    "launch-unhealthy",
-    "boot-slow",
-    "script-failed",
-    "script-hang",
-)
-"""The effects of this version. Each strikes one launch attempt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
     """What a rule may strike: a launch attempt, a node, a request. What it has nothing to do with is empty.
 
-    `operation` is the API's operation, of a request or of what a request has begun (`CreateComputeQuota`).
+    `operation` is the API's operation, of a request or of what a request has begun (`CreateComputeQuota`). What is
+    struck more often than once for each (`logical_id`, `attempt`) gets the same draw each time, unless it has no
+    `logical_id`: then each match draws afresh.
     """
 
     account: str
@@ -41,8 +32,8 @@ class Subject:
 class Rule:
     """A fault rule: what it matches (None matches all), how often it strikes, and how often it has.
 
-    `probability` is in millionths; `every` strikes each n-th match; `times` is the most strikes; `seconds` lengthens
-    a `boot-slow`.
+    `probability` is in millionths; `every` strikes each n-th match; `times` is the most strikes, after which nothing
+    matches any more. `seconds` are the world's and `milliseconds` the wall's; `app.core.effects` says of what.
     """
 
     rule_id: str
@@ -63,15 +54,27 @@ class Rule:
     after: WorldTime | None = None
     before: WorldTime | None = None
     seconds: int | None = None
+    milliseconds: int | None = None
     matches: int = 0
     hits: int = 0
 
+    @property
+    def is_spent(self) -> bool:
+        """The rule has struck as often as it may."""
+        return self.times is not None and self.hits >= self.times
+
     def covers(self, subject: Subject, now: WorldTime) -> bool:
-        """True when the rule is about this attempt at this moment, leaving chance and counts aside."""
+        """True when the rule is about this subject at this moment, leaving chance and counts aside."""
         return (
             (self.after is None or now >= self.after)
             and (self.before is None or now < self.before)
-            and self.account in (None, subject.account)
+            and self.regards(subject)
+        )
+
+    def regards(self, subject: Subject) -> bool:
+        """True when the rule is about this subject at some moment."""
+        return (
+            self.account in (None, subject.account)
             and self.region in (None, subject.region)
             and self.cluster in (None, subject.cluster, subject.cluster_id)
             and self.group in (None, subject.group)
@@ -84,7 +87,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A rule struck an attempt."""
+    """A rule struck something."""
 
     rule_id: str
     effect: str
@@ -105,10 +108,14 @@ class Faults:
         return bool(self._rules)
 
     def strike(self, effect: str, subject: Subject, now: WorldTime) -> Rule | None:
-        """The first rule of this effect that strikes the attempt, or None."""
+        """The first rule of this effect that strikes the subject, or None."""
+        return self.strike_any((effect,), subject, now)
+
+    def strike_any(self, effects: Container[str], subject: Subject, now: WorldTime) -> Rule | None:
+        """The first rule of any of these effects that strikes the subject, or None."""
         for rule in self._rules.values():
-            if rule.effect == effect and rule.covers(subject, now) and self._struck(rule, subject):
-                self.hits.append(Hit(rule.rule_id, effect, now, subject))
+            if rule.effect in effects and rule.covers(subject, now) and self._struck(rule, subject):
+                self.hits.append(Hit(rule.rule_id, rule.effect, now, subject))
                 return rule
         return None
 
@@ -123,17 +130,10 @@ class Faults:
         return {key: rule.hits for key, rule in self._before.items()}
 
     def _struck(self, rule: Rule, subject: Subject) -> bool:
+        if rule.is_spent:
+            return False
         matches = rule.matches + 1
-        strikes = (
-            (rule.times is None or rule.hits < rule.times)
-            and matches % rule.every == 0
-            and draw(self._seed, f"{rule.rule_id}/{subject.logical_id}/{subject.attempt}", "fault") < rule.probability
-        )
+        who = f"{subject.logical_id}/{subject.attempt}" if subject.logical_id else f"match {matches}"
+        strikes = matches % rule.every == 0 and draw(self._seed, f"{rule.rule_id}/{who}", "fault") < rule.probability
         self._rules[rule.rule_id] = replace(rule, matches=matches, hits=rule.hits + strikes)
         return strikes
-
-
-def check_effect(effect: str, known: Sequence[str] = WORLD_EFFECTS) -> None:
-    """Refuse an effect that this version does not have, naming those that it has."""
-    if effect not in known:
-        raise Invalid(f"Fault effect '{effect}' is not available. Choose one of: {', '.join(known)}.")

@@ -1,9 +1,10 @@
 """Fault rules and their hits."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import asyncpg
 
+from app.core.effects import REQUEST_EFFECTS, WORLD_EFFECTS
 from app.core.faults import Hit, Rule
 from app.store.db import Tx
 from app.store.rows import Shape, dollars, insert_rows, update_rows
@@ -20,20 +21,42 @@ HIT = (
     "group_name",
     "logical_id",
     "attempt",
+    "operation",
 )
+_ORDER = "ORDER BY length(rule_id), rule_id"
 
 
 async def lock_rules(tx: Tx, world: str) -> list[Rule]:
-    """The world's rules in their order, locked: their counts may change in this transaction."""
+    """The rules that strike the world, in their order, locked: their counts may change in this transaction."""
+    return await _lock(tx, world, WORLD_EFFECTS)
+
+
+async def lock_request_rules(tx: Tx, world: str) -> list[Rule]:
+    """The same of those that strike requests, which so never wait for a pass over a cluster."""
+    return await _lock(tx, world, REQUEST_EFFECTS)
+
+
+async def _lock(tx: Tx, world: str, effects: Sequence[str]) -> list[Rule]:
     rows = await tx.fetch(
-        f"SELECT {SHAPE.select} FROM fault_rule WHERE world = $1 ORDER BY length(rule_id), rule_id FOR UPDATE", world
+        f"SELECT {SHAPE.select} FROM fault_rule WHERE world = $1 AND effect = ANY($2) {_ORDER} FOR UPDATE",
+        world,
+        effects,
     )
     return [Rule(*row) for row in rows]
 
 
 async def rules(tx: Tx, world: str) -> list[Rule]:
+    """All rules, in their order."""
+    rows = await tx.fetch(f"SELECT {SHAPE.select} FROM fault_rule WHERE world = $1 {_ORDER}", world)
+    return [Rule(*row) for row in rows]
+
+
+async def request_rules(tx: Tx, world: str) -> list[Rule]:
+    """The rules that strike requests, in their order."""
     rows = await tx.fetch(
-        f"SELECT {SHAPE.select} FROM fault_rule WHERE world = $1 ORDER BY length(rule_id), rule_id", world
+        f"SELECT {SHAPE.select} FROM fault_rule WHERE world = $1 AND effect = ANY($2) {_ORDER}",
+        world,
+        REQUEST_EFFECTS,
     )
     return [Rule(*row) for row in rows]
 
@@ -94,6 +117,7 @@ async def record(tx: Tx, world: str, counted: Iterable[Rule], hits: Iterable[Hit
                 who.group,
                 who.logical_id,
                 who.attempt,
+                who.operation,
             )
         )
     await insert_rows(tx, "fault_hit", ("world", *HIT), records)

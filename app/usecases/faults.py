@@ -5,13 +5,16 @@ from dataclasses import replace
 from typing import Any
 
 from app import catalog
+from app.core.effects import LATENCY, check_words, effect_of
 from app.core.errors import Invalid, NotFound
-from app.core.faults import Rule, check_effect
+from app.core.faults import Rule
 from app.core.times import to_iso
 from app.store import faults, worlds
 from app.store.db import Tx
 
-SLOWED = "boot-slow"
+WORDS = ("cluster", "group", "instance_type", "node", "attempt", "operation", "code", "message", "seconds")
+"""What only some effects take."""
+LONGEST_LATENCY_MS = 300_000
 
 
 async def listed(tx: Tx, world: str) -> list[Rule]:
@@ -60,12 +63,18 @@ async def hits(tx: Tx, world: str, rule_id: str | None, limit: int) -> list[dict
 
 def check(rule: Rule) -> None:
     """Invalid if the rule could never do what it says."""
-    check_effect(rule.effect)
-    if rule.seconds is not None and rule.effect != SLOWED:
-        raise Invalid(f"'seconds' says how slow a {SLOWED} is; {rule.effect} has no such length.")
+    effect = effect_of(rule.effect)
+    given = [word for word in WORDS if getattr(rule, word) is not None]
+    if rule.milliseconds is not None:
+        given.append("seconds")
+    check_words(effect, given, rule.code)
+    if rule.milliseconds is not None and not 1 <= rule.milliseconds <= LONGEST_LATENCY_MS:
+        raise Invalid(f"'seconds' of {rule.effect} may be from 0.001 to {LONGEST_LATENCY_MS // 1000}.")
+    if effect.name == LATENCY and rule.milliseconds is None:
+        raise Invalid(f"{LATENCY} needs 'seconds': how much later the answer comes, such as 0.2.")
     if rule.instance_type is not None and rule.instance_type not in catalog.instance_types():
         raise Invalid(f"No instance type '{rule.instance_type}'. Use a name such as ml.p5.48xlarge.")
-    if rule.node is not None and rule.node.startswith("i-"):
+    if effect.kind == "launch" and rule.node is not None and rule.node.startswith("i-"):
         raise Invalid(
             f"{rule.effect} strikes a launch, which has no instance id yet. "
             "Give the node's logical id (NodeLogicalId of ListClusterNodes)."

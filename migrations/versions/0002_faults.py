@@ -12,8 +12,13 @@ depends_on = None
 def upgrade() -> None:
     for name in ("operation", "code", "message"):
         op.add_column("fault_rule", sa.Column(name, sa.Text(collation="C"), nullable=True))
+    op.add_column("fault_rule", sa.Column("milliseconds", sa.Integer(), nullable=True))
+    # What was struck before was a launch, which is no operation.
+    op.add_column("fault_hit", sa.Column("operation", sa.Text(collation="C"), nullable=False, server_default=""))
+    op.alter_column("fault_hit", "operation", server_default=None)
 
 
 def downgrade() -> None:
-    for name in ("message", "code", "operation"):
+    op.drop_column("fault_hit", "operation")
+    for name in ("milliseconds", "message", "code", "operation"):
         op.drop_column("fault_rule", name)

@@ -3,8 +3,7 @@
 import pytest
 
 from app.core.chance import MILLION, below, draw
-from app.core.errors import Invalid
-from app.core.faults import WORLD_EFFECTS, Faults, Rule, check_effect
+from app.core.faults import Faults, Rule, Subject
 from tests.core.builders import CPU, GPU, SEED, T0, at, rule, subject
 
 MATCHES: dict[str, tuple[Rule, bool]] = {
@@ -23,6 +22,9 @@ MATCHES: dict[str, tuple[Rule, bool]] = {
     "its node": (rule(node="n-1"), True),
     "another node": (rule(node="n-2"), False),
     "its attempt": (rule(attempt=1), True),
+    "its instance": (rule(node="i-1"), True),
+    "its operation": (rule(operation="CreateComputeQuota"), True),
+    "another operation": (rule(operation="UpdateComputeQuota"), False),
     "another attempt": (rule(attempt=2), False),
     "from then on": (rule(after=at(10)), True),
     "not yet": (rule(after=at(11)), False),
@@ -35,8 +37,9 @@ MATCHES: dict[str, tuple[Rule, bool]] = {
 @pytest.mark.parametrize("name", MATCHES)
 def test_matching(name: str) -> None:
     one, expected = MATCHES[name]
-    assert one.covers(subject(), at(10)) is expected
-    assert (Faults([one], SEED).strike("launch-capacity", subject(), at(10)) is not None) is expected
+    whom = subject(operation="CreateComputeQuota", instance_id="i-1")
+    assert one.covers(whom, at(10)) is expected
+    assert (Faults([one], SEED).strike("launch-capacity", whom, at(10)) is not None) is expected
 
 
 def struck(one: Rule, subjects: int = 12) -> list[int]:
@@ -85,6 +88,33 @@ def test_chance_depends_on_seed_rule_node_and_attempt() -> None:
     assert pattern() == patterns[0]
 
 
+def test_what_is_no_node_is_drawn_for_at_each_match() -> None:
+    """CT-3: the same request, sent again, has a chance of its own; it goes by the number of the match alone."""
+    half, whom = rule("api-error", probability=MILLION // 2), Subject(account="1", region="r", operation="O")
+    whole, cut = Faults([half], SEED), Faults([half], SEED)
+    pattern = [whole.strike("api-error", whom, T0) is not None for _ in range(200)]
+    assert 60 < sum(pattern) < 140
+    again = [cut.strike("api-error", whom, T0) is not None for _ in range(100)]
+    cut = Faults(cut.counted, SEED)
+    assert again + [cut.strike("api-error", whom, T0) is not None for _ in range(100)] == pattern
+
+
+def test_a_spent_rule_counts_no_more() -> None:
+    """CT-3: what has struck for the last time is over, so nothing need be asked about it."""
+    faults = Faults([rule(times=1, hits=1, matches=4), rule(rule_id="b")], SEED)
+    hit = faults.strike("launch-capacity", subject(), T0)
+    assert hit is not None
+    assert (hit.rule_id, [one.rule_id for one in faults.counted]) == ("b", ["b"])
+
+
+def test_the_first_of_several_effects_is_the_first_rule() -> None:
+    """CT-3: of what ends a request only one is spent on it."""
+    faults = Faults([rule("api-throttle", "a"), rule("api-error", "b")], SEED)
+    hit = faults.strike_any(("api-error", "api-throttle"), Subject("1", "r"), T0)
+    assert hit is not None
+    assert (hit.effect, len(faults.hits)) == ("api-throttle", 1)
+
+
 def test_the_first_rule_that_strikes_is_named() -> None:
     faults = Faults([rule(rule_id="a", probability=0), rule(rule_id="b"), rule(rule_id="c")], SEED)
     hit = faults.strike("launch-capacity", subject(), T0)
@@ -105,17 +135,6 @@ def test_counts_are_kept_of_the_rules_that_were_asked() -> None:
 def test_without_rules_there_are_no_faults() -> None:
     assert not Faults([], SEED)
     assert Faults([rule()], SEED)
-
-
-def test_an_unknown_effect_is_refused_with_those_that_exist() -> None:
-    with pytest.raises(Invalid) as refusal:
-        check_effect("meteor")
-    assert refusal.value.message == (
-        "Fault effect 'meteor' is not available. Choose one of: launch-capacity, launch-transient, launch-unhealthy, "
-        "boot-slow, script-failed, script-hang."
-    )
-    for effect in WORLD_EFFECTS:
-        check_effect(effect)
 
 
 def test_draws_are_even() -> None:

@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.faults import WORLD_EFFECTS
+from app.core.effects import EFFECTS
 from app.core.times import WorldTime
 from app.core.timings import PROFILES
 from tests.core.builders import CPU, GPU, T0, at, classic, controller, group, living, login, pool, rule, slurm, workers
 from tests.core.fleet import Fleet, story
 
 END = at(hours=8)
+LAUNCH_EFFECTS = [name for name, effect in EFFECTS.items() if effect.kind == "launch"]
 Step = tuple[WorldTime, Callable[[Fleet], object]]
 
 
@@ -24,7 +25,7 @@ def script_of(seed: int) -> tuple[Callable[[], Fleet], list[Step]]:
     pools = [pool(dice.randint(0, 8)), pool(dice.randint(0, 3), instance_type=CPU)][: dice.randint(0, 2)]
     faults = [
         rule(
-            dice.choice(WORLD_EFFECTS),
+            dice.choice(LAUNCH_EFFECTS),
             f"fault-{n}",
             probability=dice.choice([100_000, 500_000, 1_000_000]),
             every=dice.choice([1, 1, 3]),

@@ -4,7 +4,7 @@ import dataclasses
 import re
 from pathlib import Path
 
-from app.core.faults import WORLD_EFFECTS
+from app.core.effects import EFFECTS
 from app.core.timings import PROFILES
 from app.host.banner import banner
 from app.settings import PREFIX, Settings, load
@@ -73,4 +73,4 @@ def test_stages_take_what_is_told() -> None:
 
 def test_the_effects_of_faults_are_told() -> None:
     """CT-3."""
-    assert {name for name in _rows(OPERATIONS) if name in WORLD_EFFECTS} == set(WORLD_EFFECTS)
+    assert {name for name in _rows(OPERATIONS) if name in EFFECTS} == set(EFFECTS)

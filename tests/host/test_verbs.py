@@ -83,6 +83,15 @@ def test_faults(windtunnel: Windtunnel) -> None:
         *("--probability", "0.5", "--every", "3", "--after", "2026-01-01T00:00:00Z", "--seconds", "5m"),
     )
     assert (rule["seconds"], rule["times"], rule["every"], rule["instance_type"]) == (300, 2, 3, TYPE)
+    slow = windtunnel.ask(
+        *("fault", "add", "api-latency", "--operation", "DescribeCluster", "--seconds", "200ms"),
+        *("--account", "111122223333", "--region", "eu-west-1"),
+    )
+    assert (slow["seconds"], slow["operation"], slow["region"]) == (0.2, "DescribeCluster", "eu-west-1")
+    windtunnel.say(
+        "fault", "add", "api-error", "--code", "InternalFailure", "--message", "No.", "--region", "eu-west-1"
+    )
+    assert windtunnel.ask("fault", "add", "script-hang", "--attempt", "2")["attempt"] == 2
     assert "boot-slow" in windtunnel.say("fault", "list")
     windtunnel.say("fault", "hits")
     windtunnel.say("fault", "hits", rule["id"])
@@ -155,8 +164,8 @@ def test_a_terminal_is_in_a_world(windtunnel: Windtunnel, monkeypatch: pytest.Mo
 
 
 def test_an_effect_of_a_later_version_is_refused_by_name(windtunnel: Windtunnel) -> None:
-    with pytest.raises(Refused, match="node-hardware"):
-        windtunnel.say("fault", "add", "node-hardware")
+    with pytest.raises(Refused, match="worker-oom"):
+        windtunnel.say("fault", "add", "worker-oom")
 
 
 def test_prices(windtunnel: Windtunnel) -> None:

@@ -117,6 +117,7 @@ fault_rule = Table(
     time_column("after"),
     time_column("before"),
     Column("seconds", Integer),
+    Column("milliseconds", Integer),
     Column("matches", Integer, nullable=False),
     Column("hits", Integer, nullable=False),
 )
@@ -135,4 +136,5 @@ fault_hit = Table(
     Column("group_name", Text, nullable=False),
     Column("logical_id", Text, nullable=False),
     Column("attempt", Integer, nullable=False),
+    Column("operation", Text, nullable=False),
 )

@@ -1,15 +1,18 @@
 """Rules by which things go wrong (CT-3)."""
 
+import difflib
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
 from app.core.chance import MILLION
+from app.core.effects import LATENCY
 from app.core.errors import Invalid
 from app.core.faults import Rule
 from app.core.times import to_iso
 from app.usecases import faults
+from app.wire import emulated
 from app.wire.control.vocabulary import (
     MOST_NODES,
     STRICT,
@@ -26,7 +29,8 @@ router = APIRouter(tags=["faults"])
 Name = Annotated[str, Field(min_length=1, max_length=256, pattern=TEXT)]
 Count = Annotated[int, Field(ge=1, le=MOST_NODES)]
 RuleId = Annotated[str, Path(max_length=64, pattern=TEXT)]
-_LATER = ("code", "operation")
+Code = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9._-]{0,127}$", examples=["ThrottlingException"])]
+Seconds = Annotated[float, Field(gt=0, le=MOST_NODES)]
 
 
 class FaultRule(BaseModel):
@@ -41,8 +45,13 @@ class FaultRule(BaseModel):
     cluster: Name | None = Field(default=None, description="Name or ARN.")
     group: Name | None = None
     instance_type: InstanceType | None = None
-    node: Name | None = Field(default=None, description="Logical id of a node.")
+    node: Name | None = Field(default=None, description="Logical id of a node; of one that runs, also its instance id.")
     attempt: Count | None = Field(default=None, description="The node's n-th launch.")
+    operation: Name | None = Field(default=None, description="Operation of the API, as CreateCluster.")
+    code: Code | None = Field(default=None, description="Which error, fault or kind it is.")
+    message: Annotated[str, Field(min_length=1, max_length=1024, pattern=TEXT)] | None = Field(
+        default=None, description="The text of the error."
+    )
     probability: float | None = Field(
         default=None, ge=0, le=1, description="To a millionth; drawn from the world's seed."
     )
@@ -50,9 +59,11 @@ class FaultRule(BaseModel):
     times: Count | None = Field(default=None, description="At most so often.")
     after: Instant | None = Field(default=None, description="Not before then.")
     before: Instant | None = Field(default=None, description="Not from then on.")
-    seconds: Count | None = Field(default=None, description="How slow a boot-slow is.")
-    code: Name | None = Field(default=None, description="For faults of the API, which this version does not have.")
-    operation: Name | None = Field(default=None, description="For faults of the API, which this version does not have.")
+    seconds: Seconds | None = Field(
+        default=None,
+        description="World time, whole: how slow a boot-slow is, how long a node runs until node-hardware. "
+        "Wall time, to a millisecond: api-latency.",
+    )
 
 
 class Fault(BaseModel):
@@ -67,12 +78,15 @@ class Fault(BaseModel):
     instance_type: str | None
     node: str | None
     attempt: int | None
+    operation: str | None
+    code: str | None
+    message: str | None
     probability: float
     every: int
     times: int | None
     after: str | None
     before: str | None
-    seconds: int | None
+    seconds: int | float | None
     matches: int
     hits: int
 
@@ -89,7 +103,7 @@ class FaultList(BaseModel):
 
 
 class Hit(BaseModel):
-    """A rule struck a launch: the rule's `number`-th hit."""
+    """A rule struck a launch, a node or a request: the rule's `number`-th hit."""
 
     rule_id: str
     number: int
@@ -101,6 +115,7 @@ class Hit(BaseModel):
     group: str
     logical_id: str
     attempt: int
+    operation: str
 
 
 class Hits(BaseModel):
@@ -148,17 +163,33 @@ async def remove_fault(rule_id: RuleId, service: ServiceOf, world: WorldOf) -> R
 
 
 def rule_of(given: FaultRule) -> Rule:
-    """The core's rule, still without an id. Invalid for what belongs to the faults of later versions."""
-    for name in _LATER:
-        if getattr(given, name) is not None:
-            raise Invalid(
-                f"'{name}' belongs to faults of the API; {given.effect[:64]} is one of the world: leave it out."
-            )
-    facts: dict[str, Any] = given.model_dump(exclude={"probability", "every", *_LATER})
+    """The core's rule, still without an id. Invalid for an operation that no API here has."""
+    facts: dict[str, Any] = given.model_dump(exclude={"probability", "every", "seconds"})
     if given.cluster is not None and given.cluster.startswith("arn:"):
         facts |= _of_arn(given.cluster)
+    if given.operation is not None:
+        _check_operation(given.operation)
     chance = MILLION if given.probability is None else round(given.probability * MILLION)
-    return Rule(rule_id="", probability=chance, every=given.every or 1, **facts)
+    return Rule(rule_id="", probability=chance, every=given.every or 1, **facts, **_length(given))
+
+
+def _length(given: FaultRule) -> dict[str, int]:
+    """A request is late in wall time, to the millisecond; all else lasts whole seconds of the world's."""
+    if given.seconds is None:
+        return {}
+    if given.effect == LATENCY:
+        return {"milliseconds": round(given.seconds * 1000)}
+    if given.seconds != int(given.seconds):
+        raise Invalid(f"'seconds' of {given.effect} must be whole.")
+    return {"seconds": int(given.seconds)}
+
+
+def _check_operation(name: str) -> None:
+    known = [each for service in emulated.services() for each in service.model.operation_names]
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"Did you mean {near[0]}?" if near else "Write it as CreateCluster."
+        raise Invalid(f"No API here has an operation '{name[:80]}'. {hint}")
 
 
 def _of_arn(arn: str) -> dict[str, str]:
@@ -180,12 +211,15 @@ def _shown(rule: Rule) -> Fault:
         instance_type=rule.instance_type,
         node=rule.node,
         attempt=rule.attempt,
+        operation=rule.operation,
+        code=rule.code,
+        message=rule.message,
         probability=rule.probability / MILLION,
         every=rule.every,
         times=rule.times,
         after=to_iso(rule.after) if rule.after else None,
         before=to_iso(rule.before) if rule.before else None,
-        seconds=rule.seconds,
+        seconds=rule.seconds if rule.milliseconds is None else rule.milliseconds / 1000,
         matches=rule.matches,
         hits=rule.hits,
     )

@@ -40,6 +40,19 @@ def test_rules_are_replaced_as_a_whole(world: TestWorld) -> None:
     assert world.control("GET", "faults") == told
 
 
+def test_a_rule_is_told_as_it_was_given(world: TestWorld) -> None:
+    """CT-3: every word of the grammar comes back."""
+    given = [
+        {"effect": "node-hardware", "node": "i-0123456789abcdef0", "code": "Xid-74", "seconds": 3600},
+        {"effect": "internal-error", "operation": "CreateComputeQuota", "code": "CreateRollbackFailed"},
+        {"effect": "terminate-failed", "cluster": "demo", "group": "workers", "code": "AccessDenied"},
+        {"effect": "api-error", "code": "ServiceUnavailable", "message": "Not now.", "account": "111122223333"},
+        {"effect": "api-latency", "region": "us-west-2", "seconds": 0.2, "probability": 0.25},
+    ]
+    told = world.control("PUT", "faults", json={"rules": given})["rules"]
+    assert [{name: rule[name] for name in one} for one, rule in zip(given, told, strict=True)] == given
+
+
 def test_rules_beyond_the_ninth_keep_their_order(world: TestWorld) -> None:
     ids = [world.fault("script-hang", cluster=f"c-{n}") for n in range(11)]
     assert [rule["id"] for rule in world.control("GET", "faults")["rules"]] == ids
@@ -55,12 +68,24 @@ def test_an_arn_is_understood(world: TestWorld) -> None:
 @pytest.mark.parametrize(
     ("rule", "told"),
     [
-        ({"effect": "api-throttle"}, "Fault effect 'api-throttle' is not available. Choose one of: launch-capacity"),
+        ({"effect": "meteor"}, "Fault effect 'meteor' is not available. Choose one of: launch-capacity"),
+        ({"effect": "stockout"}, "Vertex AI"),
         ({"effect": "script-hang", "probability": 1.5}, "probability: "),
         ({"effect": "script-hang", "every": 0}, "every: "),
         ({"effect": "script-hang", "times": 0}, "times: "),
-        ({"effect": "script-hang", "seconds": 3}, "'seconds' says how slow a boot-slow is"),
-        ({"effect": "script-hang", "operation": "CreateCluster"}, "'operation' belongs to faults of the API"),
+        ({"effect": "script-hang", "seconds": 3}, "takes no 'seconds'"),
+        ({"effect": "boot-slow", "seconds": 1.5}, "must be whole"),
+        ({"effect": "boot-slow", "seconds": 0}, "seconds: "),
+        ({"effect": "boot-slow", "seconds": "NaN"}, "seconds: "),
+        ({"effect": "script-hang", "operation": "CreateCluster"}, "takes no 'operation'"),
+        ({"effect": "api-error", "operation": "CreateClutser"}, "Did you mean CreateCluster?"),
+        ({"effect": "api-error", "operation": "???"}, "Write it as CreateCluster"),
+        ({"effect": "api-error", "code": "X\r\nset-cookie: a"}, "code: "),
+        ({"effect": "api-error", "group": "workers"}, "takes no 'group'"),
+        ({"effect": "api-drop", "code": "during"}, "one of: before, after"),
+        ({"effect": "api-latency"}, "needs 'seconds'"),
+        ({"effect": "api-latency", "seconds": 301}, "from 0.001 to 300"),
+        ({"effect": "api-latency", "seconds": 0.0001}, "from 0.001 to 300"),
         ({"effect": "script-hang", "instance_type": "ml.x"}, "No instance type 'ml.x'"),
         ({"effect": "script-hang", "node": "i-0123456789abcdef0"}, "logical id"),
         ({"effect": "script-hang", "cluster": "arn:aws:s3:::x"}, "is not a cluster's ARN"),

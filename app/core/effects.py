@@ -1,0 +1,90 @@
+"""What a fault rule may do: each effect, what it strikes, which words it takes, what it means (CT-3)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from app.core.errors import Invalid
+
+Kind = Literal["launch", "node", "work", "request"]
+WHEN = frozenset({"account", "region", "probability", "every", "times", "after", "before"})
+"""What every effect takes."""
+_LAUNCH = frozenset({"cluster", "group", "instance_type", "node", "attempt"})
+_NODE = frozenset({"cluster", "group", "instance_type", "node"})
+_REQUEST = frozenset({"cluster", "operation"})
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """An effect: what it strikes, the words of a rule that it takes beyond `WHEN`, and its meaning.
+
+    `codes` are the only codes that it takes; empty: any.
+    """
+
+    name: str
+    kind: Kind
+    takes: frozenset[str]
+    meaning: str
+    codes: tuple[str, ...] = ()
+
+
+LATENCY = "api-latency"
+DROP = "api-drop"
+_TABLE = (
+    Effect("launch-capacity", "launch", _LAUNCH, "no capacity, as if the pool were empty"),
+    Effect("launch-transient", "launch", _LAUNCH, "the launch fails with an internal error; never billed"),
+    Effect("launch-unhealthy", "launch", _LAUNCH, "the health check after the boot fails; never billed"),
+    Effect("boot-slow", "launch", _LAUNCH | {"seconds"}, "the boot takes `seconds` longer"),
+    Effect("script-failed", "launch", _LAUNCH, "the lifecycle script fails; its run is billed"),
+    Effect("script-hang", "launch", _LAUNCH, "the lifecycle script runs until it times out; billed"),
+    Effect(
+        "node-hardware",
+        "node",
+        _NODE | {"code", "seconds"},
+        "a running node breaks with the fault `code`, `seconds` after it began to run",
+    ),
+    Effect("reboot-failed", "node", _NODE | {"code"}, "a node does not come back from a reboot"),
+    Effect("terminate-failed", "node", _NODE | {"code"}, "termination fails; `AccessDenied`: the role is gone"),
+    Effect(
+        "internal-error",
+        "work",
+        _REQUEST | {"code", "message"},
+        "what `operation` has begun fails, as far as `code` says",
+    ),
+    Effect("api-error", "request", _REQUEST | {"code", "message"}, "the request is refused with `code` and `message`"),
+    Effect("api-throttle", "request", _REQUEST | {"code", "message"}, "the request is throttled"),
+    Effect(LATENCY, "request", _REQUEST | {"seconds"}, "the answer comes `seconds` of wall time later"),
+    Effect(
+        DROP,
+        "request",
+        _REQUEST | {"code"},
+        "the connection closes without an answer, `before` the request is done (default) or `after`",
+        ("before", "after"),
+    ),
+)
+EFFECTS: Mapping[str, Effect] = MappingProxyType({effect.name: effect for effect in _TABLE})
+"""Every effect by its name."""
+WORLD_EFFECTS = tuple(effect.name for effect in _TABLE if effect.kind != "request")
+REQUEST_EFFECTS = tuple(effect.name for effect in _TABLE if effect.kind == "request")
+LATER = ("worker-exit", "worker-oom", "vm-maintenance", "stockout")
+"""They strike Vertex AI's jobs, which are not here yet."""
+
+
+def effect_of(name: str) -> Effect:
+    """The effect of this name; Invalid, naming those that there are."""
+    if name in EFFECTS:
+        return EFFECTS[name]
+    if name in LATER:
+        raise Invalid(f"Fault effect '{name}' strikes jobs of Vertex AI, which this version does not have.")
+    raise Invalid(f"Fault effect '{name}' is not available. Choose one of: {', '.join(EFFECTS)}.")
+
+
+def check_words(effect: Effect, given: Iterable[str], code: str | None) -> None:
+    """Invalid if a rule of this effect says something that the effect has no use for."""
+    for word in given:
+        if word not in effect.takes | WHEN:
+            fitting = [each.name for each in _TABLE if word in each.takes]
+            raise Invalid(f"{effect.name} takes no '{word}': leave it out. It belongs to: {', '.join(fitting)}.")
+    if code is not None and effect.codes and code not in effect.codes:
+        raise Invalid(f"The code of {effect.name} is one of: {', '.join(effect.codes)}; not '{code}'.")

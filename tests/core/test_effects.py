@@ -1,0 +1,48 @@
+"""What rules may say (CT-3)."""
+
+import pytest
+
+from app.core.effects import EFFECTS, LATER, REQUEST_EFFECTS, WORLD_EFFECTS, check_words, effect_of
+from app.core.errors import Invalid
+
+
+def test_the_effects_that_there_are() -> None:
+    """CT-3: those of the API, and those of the world that HyperPod has."""
+    assert set(WORLD_EFFECTS) == {
+        *("launch-capacity", "launch-transient", "launch-unhealthy", "boot-slow", "script-failed", "script-hang"),
+        *("node-hardware", "reboot-failed", "terminate-failed", "internal-error"),
+    }
+    assert set(REQUEST_EFFECTS) == {"api-error", "api-throttle", "api-latency", "api-drop"}
+    assert set(EFFECTS) == {*WORLD_EFFECTS, *REQUEST_EFFECTS}
+    assert all(effect_of(name).name == name for name in EFFECTS)
+
+
+def test_an_unknown_effect_is_refused_with_those_that_exist() -> None:
+    with pytest.raises(Invalid) as refusal:
+        effect_of("meteor")
+    assert refusal.value.message.startswith("Fault effect 'meteor' is not available. Choose one of: launch-capacity, ")
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_an_effect_of_a_later_version_says_so(name: str) -> None:
+    with pytest.raises(Invalid, match="Vertex AI"):
+        effect_of(name)
+
+
+@pytest.mark.parametrize(
+    ("effect", "words", "code", "told"),
+    [
+        ("script-hang", ["operation"], None, "takes no 'operation'.*internal-error, api-error"),
+        ("api-error", ["group"], None, "takes no 'group'"),
+        ("node-hardware", ["attempt"], None, "takes no 'attempt'"),
+        ("api-drop", ["code"], "during", "one of: before, after; not 'during'"),
+    ],
+)
+def test_what_an_effect_has_no_use_for_is_refused(effect: str, words: list[str], code: str | None, told: str) -> None:
+    with pytest.raises(Invalid, match=told):
+        check_words(effect_of(effect), words, code)
+
+
+def test_every_effect_takes_what_says_when() -> None:
+    for effect in EFFECTS.values():
+        check_words(effect, ("account", "region", "times", "every", "after", "before", *effect.takes), None)
