@@ -5,7 +5,8 @@ from decimal import Decimal
 
 import typer
 
-SECONDS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1, "ms": Decimal("0.001")}
+SECONDS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
+MILLISECOND = Decimal("0.001")
 WHOLE = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|[wdhms]))+")
 PART = re.compile(r"(\d+(?:\.\d+)?)(ms|[wdhms])")
 
@@ -17,5 +18,5 @@ def seconds(text: str) -> int | float:
         written += "s"
     if not WHOLE.fullmatch(written):
         raise typer.BadParameter(f"{text!r} is not a duration: write it as 90s, 3h, 2d or 1h30m")
-    total = sum(Decimal(number) * SECONDS[unit] for number, unit in PART.findall(written))
+    total = sum(Decimal(number) * SECONDS.get(unit, MILLISECOND) for number, unit in PART.findall(written))
     return int(total) if total == int(total) else float(total)

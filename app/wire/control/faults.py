@@ -170,7 +170,7 @@ def rule_of(given: FaultRule) -> Rule:
     if given.operation is not None:
         _check_operation(given.operation)
     chance = MILLION if given.probability is None else round(given.probability * MILLION)
-    return Rule(rule_id="", probability=chance, every=given.every or 1, **facts, **_length(given))
+    return Rule(rule_id="", probability=chance, every=given.every or 1, **facts | _length(given))
 
 
 def _length(given: FaultRule) -> dict[str, int]:
