@@ -32,6 +32,9 @@ LOCK = {
     for by in ("name", "cluster_id")
 }
 GET = {by: f"SELECT {CLUSTER.select} FROM cluster WHERE {_LIVE.format(by)}" for by in ("name", "cluster_id")}
+LIVING = f"""SELECT {CLUSTER.select} FROM cluster WHERE world = $1 AND deleted_at IS NULL
+    AND ($2::text IS NULL OR account = $2) AND ($3::text IS NULL OR region = $3)
+    AND ($4::text IS NULL OR name = $4 OR cluster_id = $4) ORDER BY created_at, account, region, cluster_id"""
 GROUPS = f"SELECT {GROUP.select} FROM instance_group WHERE {_KEY} ORDER BY position"
 DESCRIBE = {
     by: f"""SELECT {", ".join(f"c.{column}" for column in CLUSTER.columns)},
@@ -102,6 +105,12 @@ async def get(tx: Tx, scope: Scope, name_or_arn: str) -> Cluster | None:
     by, value = reference(scope, name_or_arn)
     row = await tx.fetchrow(GET[by], scope.world, scope.account, scope.region, value)
     return Cluster(*row) if row else None
+
+
+async def living(tx: Tx, world: str, account: str | None, region: str | None, named: str | None) -> list[Cluster]:
+    """The live clusters of the world, oldest first: of one account, one region, one name or id, where given."""
+    rows = await tx.fetch(LIVING, world, account, region, named)
+    return [Cluster(*row) for row in rows]
 
 
 async def describe(tx: Tx, scope: Scope, name_or_arn: str) -> tuple[Cluster, list[Group]] | None:

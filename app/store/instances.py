@@ -30,6 +30,11 @@ SAVE = f"""UPDATE instance i SET {", ".join(f"{c} = u.{c}" for c in _SAVED[1:])}
     FROM unnest({_ARRAYS}) AS u({", ".join(_SAVED)})
     WHERE i.world = $1 AND i.account = $2 AND i.region = $3 AND i.cluster_id = $4 AND i.logical_id = u.logical_id
         AND i.logical_id = ANY($5)"""
+OF_GROUP = f"SELECT {SHAPE.select} FROM instance WHERE {_KEY} AND group_name = $5 ORDER BY ordinal"
+STANDING = f"""SELECT {", ".join(f"i.{column}" for column in SHAPE.columns)} FROM instance i JOIN instance_group g
+    ON (g.world, g.account, g.region, g.cluster_id, g.name) = (i.world, i.account, i.region, i.cluster_id, i.group_name)
+    WHERE i.world = $1 AND i.account = $2 AND i.region = $3 AND i.cluster_id = $4 AND i.status = $5
+        AND i.terminate_at IS NULL AND ($6::text IS NULL OR i.group_name = $6) ORDER BY g.position, i.ordinal"""
 GONE = f"DELETE FROM instance WHERE {_KEY} AND logical_id = ANY($5)"
 STOP = f"UPDATE instance SET terminate_at = $5, due_at = $5 WHERE {_KEY} AND terminate_at IS NULL"
 CANDIDATES = f"""SELECT logical_id, status, launched_at FROM instance
@@ -108,6 +113,16 @@ async def candidates(tx: Tx, scope: Scope, cluster_id: str, group: str) -> list[
 async def find(tx: Tx, scope: Scope, cluster_id: str, *, by: str, values: Sequence[str]) -> list[Instance]:
     """Nodes by `instance_id` or by `logical_id`."""
     return [_instance(row) for row in await tx.fetch(FIND[by], *_key(scope, cluster_id), list(values))]
+
+
+async def of_group(tx: Tx, scope: Scope, cluster_id: str, group: str) -> list[Instance]:
+    """The group's nodes by ordinal."""
+    return [_instance(row) for row in await tx.fetch(OF_GROUP, *_key(scope, cluster_id), group)]
+
+
+async def standing(tx: Tx, scope: Scope, cluster_id: str, status: Node, group: str | None = None) -> list[Instance]:
+    """The nodes that stand so, of one group or of all, by the groups' order and their ordinals."""
+    return [_instance(row) for row in await tx.fetch(STANDING, *_key(scope, cluster_id), status, group)]
 
 
 async def running_by_type(tx: Tx, scope: Scope, cluster_id: str) -> dict[tuple[str, str], int]:

@@ -31,6 +31,7 @@ from app.core.world import World
 from app.store import clusters, creation, events, instances, pages, worlds
 from app.store.db import Database, Tx
 from app.usecases import limits
+from app.usecases.hardware import cure_the_ill
 from app.usecases.provisioning import Policy, announce, handle, state_change
 
 
@@ -232,6 +233,8 @@ async def update(tx: Tx, scope: Scope, name_or_arn: str, intent: UpdateIntent, p
     await clusters.insert_groups(tx, scope, cluster.cluster_id, added)
     await clusters.save_groups(tx, scope, cluster.cluster_id, revision.changed.values())
     was, cluster = cluster, begin_update(cluster, intent.facts, bool(added or changing))
+    if cluster.recovers and not was.recovers:
+        await cure_the_ill(tx, scope, world, cluster)
     await announce(tx, scope, was, cluster, world.now)
     told = _tell_update(cluster, added, changing, world.now)
     await save_due(tx, scope, cluster, told, world.now, policy)

@@ -1,0 +1,43 @@
+"""Faults of nodes that run already, and their cure when NodeRecovery is turned on (CT-3, HP-29)."""
+
+from app.core.cluster import Cluster
+from app.core.faults import Faults, Rule
+from app.core.health import appoint_cure, break_down, subject
+from app.core.instance import Node, next_due
+from app.core.scope import Scope
+from app.core.world import World
+from app.store import clusters, faults, instances
+from app.store.db import Tx
+
+EFFECT = "node-hardware"
+
+
+async def strike_running(tx: Tx, world: World, rule: Rule) -> Rule:
+    """Strike the nodes that run now, in the order of their clusters, groups and ordinals; nodes that begin to run
+    later meet the rule then. The world must be locked. The rule with its counts."""
+    if rule.effect != EFFECT:
+        return rule
+    at = max(world.now, rule.after) if rule.after is not None else world.now
+    struck = Faults([rule], world.seed)
+    for cluster in await clusters.living(tx, world.name, rule.account, rule.region, rule.cluster):
+        scope = Scope(world.name, cluster.account, cluster.region)
+        hit = []
+        for node in await instances.standing(tx, scope, cluster.cluster_id, Node.RUNNING, rule.group):
+            if node.hardware_fault_at is None:
+                by = struck.strike(EFFECT, subject(cluster, node), at)
+                hit += [break_down(node, by, at)] if by else []
+        if hit:
+            dues = [next_due(node, world.timings.delays) for node in hit]
+            await instances.save(tx, scope, cluster.cluster_id, hit, dues)
+            await clusters.hurry(tx, scope, cluster.cluster_id, min(due for due in dues if due is not None))
+    if not struck.counted:
+        return rule
+    await faults.record(tx, world.name, struck.counted, struck.hits, struck.hits_before)
+    return struck.counted[0]
+
+
+async def cure_the_ill(tx: Tx, scope: Scope, world: World, cluster: Cluster) -> None:
+    """NodeRecovery was turned on: what lay ill and unattended is rebooted or replaced now."""
+    ill = await instances.standing(tx, scope, cluster.cluster_id, Node.ILL)
+    cured = [appoint_cure(node, world.now) for node in ill if node.reboot_at is None and node.replace_at is None]
+    await instances.save(tx, scope, cluster.cluster_id, cured, [next_due(n, world.timings.delays) for n in cured])
