@@ -41,8 +41,9 @@ _TABLE = (
     Effect(
         "node-hardware",
         "node",
-        _NODE | {"code", "seconds"},
-        "a running node breaks with the fault `code`, `seconds` after it began to run",
+        _NODE | {"code", "seconds", "operation"},
+        "a running node breaks with the fault `code`, `seconds` after it began to run; with the operation "
+        "`StartClusterHealthCheck` a deep health check finds it instead",
     ),
     Effect("reboot-failed", "node", _NODE | {"code"}, "a node does not come back from a reboot"),
     Effect("terminate-failed", "node", _NODE | {"code"}, "termination fails; `AccessDenied`: the role is gone"),

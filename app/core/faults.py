@@ -12,8 +12,8 @@ class Subject:
     """What a rule may strike: a launch attempt, a node, a request. What it has nothing to do with is empty.
 
     `operation` is the API's operation, of a request or of what a request has begun (`CreateComputeQuota`). What is
-    struck more often than once for each (`logical_id`, `attempt`) gets the same draw each time, unless it has no
-    `logical_id`: then each match draws afresh.
+    struck more often than once for each (`logical_id`, `attempt`, `turn`) gets the same draw each time, unless it has
+    no `logical_id`: then each match draws afresh.
     """
 
     account: str
@@ -26,6 +26,8 @@ class Subject:
     attempt: int = 0
     operation: str = ""
     instance_id: str = ""
+    turn: int = 0
+    """Tells apart what may strike one instance several times, such as each of its reboots."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,11 @@ class Faults:
         if rule.is_spent:
             return False
         matches = rule.matches + 1
-        who = f"{subject.logical_id}/{subject.attempt}" if subject.logical_id else f"match {matches}"
+        who = (
+            f"{subject.logical_id}/{subject.attempt}" + f"/{subject.turn}" * bool(subject.turn)
+            if subject.logical_id
+            else f"match {matches}"
+        )
         strikes = matches % rule.every == 0 and draw(self._seed, f"{rule.rule_id}/{who}", "fault") < rule.probability
         self._rules[rule.rule_id] = replace(rule, matches=matches, hits=rule.hits + strikes)
         return strikes

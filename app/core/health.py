@@ -7,17 +7,18 @@ The actions follow reports from the field: Xid 73 ends in a reboot, Xid 74 and w
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from app.core.cluster import Cluster
 from app.core.faults import Faults, Rule, Subject
 from app.core.instance import Instance, Node
 from app.core.lifecycle import Fired
-from app.core.times import WorldTime, after
+from app.core.times import WorldTime, after, to_millis
 from app.core.values import evolve
 
 REBOOT, REPLACE = "Reboot", "Replace"
-DEEP_HEALTH_CHECK = "DeepHealthCheck"
-"""What a rule gives as operation to strike deep health checks alone."""
+DEEP_HEALTH_CHECK = "StartClusterHealthCheck"
+"""What a rule gives as operation to strike deep health checks alone, those at an instance's start as well."""
 USUAL_FAULT, FAILED_CHECK, FAILED_REBOOT = "NvidiaErrorTerminate", "InstanceStress", "RebootFailed"
 ROLE_GONE = "AccessDenied"
 _REBOOTED = frozenset(("Xid-73", "GpuCountMismatch"))
@@ -57,7 +58,7 @@ def appoint_cure(node: Instance, at: WorldTime) -> Instance:
     return evolve(node, reboot_at=at) if cure == REBOOT else evolve(node, replace_at=at)
 
 
-def subject(cluster: Cluster, node: Instance, operation: str = "") -> Subject:
+def subject(cluster: Cluster, node: Instance, operation: str = "", turn: int = 0) -> Subject:
     """The node as fault rules see it."""
     return Subject(
         account=cluster.account,
@@ -70,6 +71,7 @@ def subject(cluster: Cluster, node: Instance, operation: str = "") -> Subject:
         attempt=node.attempt,
         operation=operation,
         instance_id=node.instance_id or "",
+        turn=turn,
     )
 
 
@@ -83,18 +85,19 @@ def hazards(cluster: Cluster, node: Instance, fired: Fired, faults: Faults) -> I
     """The node with the marks of what will befall it in its new state."""
     if fired.target is fired.source:
         return node
+    me = partial(subject, cluster, node, turn=to_millis(fired.at))
     match fired.target:
         case Node.RUNNING:
-            rule = faults.strike("node-hardware", subject(cluster, node), fired.at)
+            rule = faults.strike("node-hardware", me(), fired.at)
             return node if rule is None else break_down(node, rule, fired.at)
         case Node.CHECKING | Node.EXAMINED:
-            rule = faults.strike("node-hardware", subject(cluster, node, DEEP_HEALTH_CHECK), fired.at)
+            rule = faults.strike("node-hardware", me(DEEP_HEALTH_CHECK), fired.at)
             return node if rule is None else evolve(node, check_fault_at=fired.at, fault=rule.code or FAILED_CHECK)
         case Node.REBOOTING:
-            struck = faults.strike("reboot-failed", subject(cluster, node), fired.at)
+            struck = faults.strike("reboot-failed", me(), fired.at)
             return evolve(node, reboot_fault_at=fired.at if struck else None)
         case Node.TERMINATING | Node.VACATING:
-            rule = faults.strike("terminate-failed", subject(cluster, node), fired.at)
+            rule = faults.strike("terminate-failed", me(), fired.at)
             return node if rule is None else evolve(node, terminate_fault_at=fired.at, fault=rule.code)
         case Node.ILL:
             return _fallen_ill(cluster, node, fired)

@@ -205,6 +205,8 @@ def _granted(batch: Batch, group: Group, node: Instance, grant: Grant, subject: 
         unhealthy_at=now if fate == "launch-unhealthy" else None,
         script_fault_at=now if fate == "script-failed" else None,
         script_hang_at=now if fate == "script-hang" else None,
+        check_fault_at=None,
+        fault=None,
         echo_at=None,
         waiting_since=None,
         message=None,

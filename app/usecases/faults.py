@@ -9,8 +9,10 @@ from app.core.effects import LATENCY, check_words, effect_of
 from app.core.errors import Invalid, NotFound
 from app.core.faults import Rule
 from app.core.times import to_iso
+from app.core.world import World
 from app.store import faults, worlds
 from app.store.db import Tx
+from app.usecases.hardware import strike_running
 
 WORDS = ("cluster", "group", "instance_type", "node", "attempt", "operation", "code", "message", "seconds")
 """What only some effects take."""
@@ -25,23 +27,23 @@ async def listed(tx: Tx, world: str) -> list[Rule]:
 async def add(tx: Tx, world: str, rule: Rule) -> Rule:
     """The rule under its id: `f-1`, `f-2`, … in the order in which a world's rules are made."""
     check(rule)
-    await _lock(tx, world)
+    known = await _lock(tx, world)
     named = replace(rule, rule_id=f"f-{await faults.last_number(tx, world) + 1}")
     await faults.put(tx, world, named)
-    return named
+    return await strike_running(tx, known, named)
 
 
 async def replace_all(tx: Tx, world: str, rules: Sequence[Rule]) -> list[Rule]:
     """These rules and no others; each gets a new id and has hit nothing yet."""
     for rule in rules:
         check(rule)
-    await _lock(tx, world)
+    known = await _lock(tx, world)
     first = await faults.last_number(tx, world) + 1
     await faults.remove(tx, world, None)
     named = [replace(rule, rule_id=f"f-{first + place}") for place, rule in enumerate(rules)]
     for rule in named:
         await faults.put(tx, world, rule)
-    return named
+    return [await strike_running(tx, known, rule) for rule in named]
 
 
 async def remove(tx: Tx, world: str, rule_id: str | None) -> int:
@@ -83,7 +85,9 @@ def check(rule: Rule) -> None:
         raise Invalid("'after' must be earlier than 'before': else the rule never acts.")
 
 
-async def _lock(tx: Tx, world: str) -> None:
-    """Nothing is struck meanwhile."""
-    if await worlds.lock(tx, world) is None:
-        raise NotFound(f"There is no world '{world}'.")
+async def _lock(tx: Tx, name: str) -> World:
+    """The world, in which nothing is struck meanwhile."""
+    world = await worlds.lock(tx, name)
+    if world is None:
+        raise NotFound(f"There is no world '{name}'.")
+    return world

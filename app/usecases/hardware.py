@@ -5,6 +5,7 @@ from app.core.faults import Faults, Rule
 from app.core.health import appoint_cure, break_down, subject
 from app.core.instance import Node, next_due
 from app.core.scope import Scope
+from app.core.times import to_millis
 from app.core.world import World
 from app.store import clusters, faults, instances
 from app.store.db import Tx
@@ -24,7 +25,7 @@ async def strike_running(tx: Tx, world: World, rule: Rule) -> Rule:
         hit = []
         for node in await instances.standing(tx, scope, cluster.cluster_id, Node.RUNNING, rule.group):
             if node.hardware_fault_at is None:
-                by = struck.strike(EFFECT, subject(cluster, node), at)
+                by = struck.strike(EFFECT, subject(cluster, node, turn=to_millis(at)), at)
                 hit += [break_down(node, by, at)] if by else []
         if hit:
             dues = [next_due(node, world.timings.delays) for node in hit]
