@@ -69,3 +69,19 @@ def private_ip(seed: int, instance: str) -> str:
     """An address in 10.0.0.0/8 (chosen); two nodes may share one, since nothing routes to it."""
     raw = digest(seed, instance, "ip", 3)
     return f"10.{raw[0]}.{raw[1]}.{1 + raw[2] % 254}"
+
+
+def operation_id(seed: int, cluster: str, number: int) -> str:
+    """The UUID of a cluster's operation; `number` counts them."""
+    return _uuid(digest(seed, f"{cluster}/{number}", "operation-id", 16))
+
+
+def interface_attachment_id(seed: int, interface: str, instance: str) -> str:
+    """`eni-attach-` and 17 hex digits."""
+    return "eni-attach-" + digest(seed, f"{interface}/{instance}", "eni-attach", 9).hex()[:17]
+
+
+def extension_arn(seed: int, region: str, account: str, cluster: str, name: str, generation: int) -> str:
+    """The ARN of an extension of a cluster; one that is made again under the name has another `generation`."""
+    tail = digest(seed, f"{cluster}/{name}/{generation}", "extension-id", 6).hex()
+    return f"arn:{partition(region)}:sagemaker:{region}:{account}:extension/sagemaker-{cluster}/{name}/{tail}"

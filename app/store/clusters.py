@@ -48,7 +48,16 @@ SAVE = f"""UPDATE cluster SET {CLUSTER.assignments(_CHANGING, 6)}, due_at = $5, 
     not_before_wall = NULL WHERE {_KEY}"""
 BURY = f"""UPDATE cluster SET deleted_at = $5, due_at = NULL, deletion_begun_at = coalesce(deletion_begun_at, $5)
     WHERE {_KEY}"""
-_OWNED = ("instance", "instance_group", "cluster_event")
+_OWNED = (
+    "instance",
+    "instance_group",
+    "cluster_event",
+    "cluster_operation",
+    "cluster_extension",
+    "node_volume",
+    "node_interface",
+    "node_move",
+)
 
 
 class Claimed(NamedTuple):

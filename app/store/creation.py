@@ -1,10 +1,12 @@
 """The two statements of CreateCluster: look once, write once. Each is a transaction of its own."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from app.core.cluster import Cluster, Group
 from app.core.cluster_events import Event
+from app.core.operations import Operation
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.core.world import World
@@ -42,7 +44,12 @@ CREATE = f"""WITH made AS (
         SELECT made.world, made.account, made.region, ${_LAST + 2}, u.key, u.value, u.position
         FROM made, jsonb_to_recordset(${_LAST + 3}) AS u(key text, value text, position integer)),
     announced AS (INSERT INTO outbox (world, account, region, cluster_id, seq, at, detail_type, detail)
-        SELECT made.world, made.account, made.region, made.cluster_id, 1, $2, ${_LAST + 4}, ${_LAST + 5} FROM made)
+        SELECT made.world, made.account, made.region, made.cluster_id, 1, $2, ${_LAST + 4}, ${_LAST + 5} FROM made),
+    begun AS (INSERT INTO cluster_operation (world, account, region, cluster_id, number, operation_id, kind, created_at,
+            details)
+        SELECT made.world, made.account, made.region, made.cluster_id, u.number, u.operation_id, u.kind, u.created_at,
+            u.details
+        FROM made, jsonb_populate_recordset(NULL::cluster_operation, ${_LAST + 6}) AS u)
     SELECT true FROM made"""
 
 
@@ -75,6 +82,7 @@ async def create(
     tags: Mapping[str, str],
     due_at: WorldTime,
     announcement: tuple[str, Mapping[str, Any]],
+    operations: Sequence[Operation] = (),
 ) -> bool:
     """Insert the cluster and all that comes with it; False when the name is taken or the world is gone."""
     made = await tx.fetchval(
@@ -90,5 +98,6 @@ async def create(
         cluster.arn,
         [{"key": key, "value": value, "position": place} for place, (key, value) in enumerate(tags.items(), 1)],
         *announcement,
+        [asdict(operation) for operation in operations],
     )
     return bool(made)

@@ -23,6 +23,7 @@ from app.core.intent import (
     check_unique,
     default_minimum,
 )
+from app.core.operations import Operation
 from app.core.provisioning import network_events
 from app.core.scope import Scope
 from app.core.times import WorldTime, after
@@ -30,7 +31,7 @@ from app.core.updating import begin_update, check_may_delete, check_may_update, 
 from app.core.world import World
 from app.store import clusters, creation, events, instances, pages, worlds
 from app.store.db import Database, Tx
-from app.usecases import limits
+from app.usecases import limits, operations
 from app.usecases.hardware import cure_the_ill
 from app.usecases.provisioning import Policy, announce, handle, state_change
 
@@ -102,25 +103,38 @@ async def create(db: Database, scope: Scope, intent: ClusterIntent) -> Cluster:
         raise _eks_taken(intent)
     cluster = _build(scope, intent, survey.world, survey.generation)
     groups = _build_groups(cluster, intent.groups, 0, survey.world.now, intent.network)
+    begun = operations.of_creation(survey.world.seed, cluster, groups)
     if survey.has_quotas:
-        return await db.run(_create_within_quotas, scope, cluster, groups, intent)
+        return await db.run(_create_within_quotas, scope, cluster, groups, intent, begun)
     async with db.connection() as tx:
-        return await _create(tx, scope, cluster, groups, intent)
+        return await _create(tx, scope, cluster, groups, intent, begun)
 
 
 async def _create_within_quotas(
-    tx: Tx, scope: Scope, cluster: Cluster, groups: Sequence[Group], intent: ClusterIntent
+    tx: Tx,
+    scope: Scope,
+    cluster: Cluster,
+    groups: Sequence[Group],
+    intent: ClusterIntent,
+    begun: Sequence[Operation],
 ) -> Cluster:
     await limits.check(tx, scope, None, groups)
-    return await _create(tx, scope, cluster, groups, intent)
+    return await _create(tx, scope, cluster, groups, intent, begun)
 
 
-async def _create(tx: Tx, scope: Scope, cluster: Cluster, groups: Sequence[Group], intent: ClusterIntent) -> Cluster:
+async def _create(
+    tx: Tx,
+    scope: Scope,
+    cluster: Cluster,
+    groups: Sequence[Group],
+    intent: ClusterIntent,
+    begun: Sequence[Operation],
+) -> Cluster:
     at = cluster.created_at
     told = [Event("cluster-started", at, params={"operation": "creation"}), *_announce_groups(groups, at)]
     told = told if cluster.continuous else []
     cluster = replace(cluster, event_seq=len(told))
-    if await creation.create(tx, scope.world, cluster, groups, told, intent.tags, at, state_change(cluster)):
+    if await creation.create(tx, scope.world, cluster, groups, told, intent.tags, at, state_change(cluster), begun):
         return cluster
     survey = await creation.survey(tx, scope, intent.name, intent.eks_arn)  # another was quicker: at what?
     if survey is None:
@@ -232,6 +246,7 @@ async def update(tx: Tx, scope: Scope, name_or_arn: str, intent: UpdateIntent, p
     changing = [g for name, g in revision.changed.items() if g.operation is not None and g != groups[name]]
     await clusters.insert_groups(tx, scope, cluster.cluster_id, added)
     await clusters.save_groups(tx, scope, cluster.cluster_id, revision.changed.values())
+    await operations.record_scaling(tx, scope, world.seed, cluster, groups, kept, world.now)
     was, cluster = cluster, begin_update(cluster, intent.facts, bool(added or changing))
     if cluster.recovers and not was.recovers:
         await cure_the_ill(tx, scope, world, cluster)

@@ -12,13 +12,13 @@ from app.core.cluster_events import Event
 from app.core.errors import Invalid, NotFound
 from app.core.instance import Instance, vendor_status
 from app.core.scope import Scope
-from app.core.times import WorldTime, after
+from app.core.times import after
 from app.core.updating import addition_problem, begin_update, check_growth, check_may_update, removal_problem, shrink
 from app.core.world import World
 from app.store import clusters, idempotency, instances, pages
 from app.store.db import Tx
 from app.store.pages import NodePage
-from app.usecases import limits
+from app.usecases import limits, operations
 from app.usecases.clusters import must_get, must_lock, save_due, scaling, unknown
 from app.usecases.provisioning import Policy, add_places, grown
 
@@ -111,7 +111,7 @@ async def _add(
         changed[item.group] = raised
         answer["Successful"] += [_added(item, node) for node in new]
     await limits.check(tx, scope, cluster.cluster_id, list(changed.values()))
-    await _save(tx, scope, cluster, groups, changed, policy, world.now)
+    await _save(tx, scope, world, cluster, groups, changed, policy)
     return answer
 
 
@@ -189,7 +189,7 @@ async def delete(
     await instances.stop_nodes(tx, scope, cluster.cluster_id, world.now, sorted(taken))
     lost = Counter(taken.values())
     changed = {name: shrink(group, lost[name]) if lost[name] else group for name, group in groups.items()}
-    await _save(tx, scope, cluster, groups, changed, policy, world.now)
+    await _save(tx, scope, world, cluster, groups, changed, policy)
     return {
         "Successful": list(by_id.taken) or None,
         "Failed": [{"NodeId": one, **problem} for one, problem in by_id.problems.items()] or None,
@@ -238,15 +238,17 @@ async def _sort_out(
 async def _save(
     tx: Tx,
     scope: Scope,
+    world: World,
     cluster: Cluster,
     before: dict[str, Group],
     after_: dict[str, Group],
     policy: Policy,
-    now: WorldTime,
 ) -> None:
     touched = [group for name, group in after_.items() if group is not before[name]]
     if not touched:
         return
+    now = world.now
+    await operations.record_scaling(tx, scope, world.seed, cluster, before, after_, now)
     await clusters.save_groups(tx, scope, cluster.cluster_id, touched)
     told = [Event("cluster-started", now, params={"operation": "update"})]
     told += [Event("group-started", now, g.name, params={"operation": "update", **scaling(g)}) for g in touched]

@@ -25,6 +25,7 @@ from app.core.world import World
 from app.store import capacity, clusters, events, faults, instances, ledger, worlds
 from app.store.clusters import Claimed
 from app.store.db import CONNECTION_LOST, Tx
+from app.usecases import operations
 from app.usecases.prices import rates
 
 BATCH = 1000
@@ -94,6 +95,7 @@ async def handle(tx: Tx, world: World, due: Claimed, policy: Policy) -> Counter[
         new = _launch_planned(made, batch, world, around)
     await _save_batch(tx, scope, world, batch, new)
     await _carry_out(tx, scope, groups, made, cluster, policy, at if more or made.plan else None)
+    await operations.follow(tx, scope, world.seed, cluster, groups, made)
     return Counter(nodes=len(nodes) + len(new), events=len(made.events), passes=1)
 
 

@@ -19,6 +19,19 @@ ROWS = {  # tables that this test fills by a statement, since the store writes t
     "VALUES ($1, $3, 'fault-1', 'launch-capacity', $2, 5, 1, 1, 1)",
     "fault_hit": "(world, account, region, rule_id, number, effect, at, cluster, group_name, logical_id, attempt) "
     "VALUES ($1, $2, $3, 'fault-1', 1, 'launch-capacity', '2026-01-01T00:00:00Z', 'demo', 'workers', 'n-1', 1)",
+    "cluster_operation": "(world, account, region, cluster_id, number, operation_id, kind, created_at, details) "
+    "VALUES ($1, $2, $3, 'c', 1, 'o', 'Scaling', '2026-01-01T00:00:00Z', '[]')",
+    "cluster_extension": "(world, account, region, cluster_id, name, generation, arn, version, settings, created_at, "
+    "modified_at, changed_at, tried_at, attempt, failures, earlier) VALUES ($1, $2, $3, 'c', 'e', 1, 'arn', '1.0.0', "
+    "'{}', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z', 'create', "
+    "'{}', '{}')",
+    "node_volume": "(world, account, region, volume_id, cluster_id, instance_id, device, attach_requested_at) "
+    "VALUES ($1, $2, $3, 'vol-1', 'c', 'i-1', '/dev/xvdb', '2026-01-01T00:00:00Z')",
+    "node_interface": "(world, account, region, interface_id, cluster_id, instance_id, attachment_id, attached_at) "
+    "VALUES ($1, $2, $3, 'eni-1', 'c', 'i-1', 'a', '2026-01-01T00:00:00Z')",
+    "node_move": "(world, account, region, cluster_id, logical_id, group_name, ordinal, arrives_at, created_at, "
+    "instance_id, instance_type, attempt) VALUES ($1, $2, $3, 'c', 'n', 'g', 1, '2026-01-01T00:00:00Z', "
+    "'2026-01-01T00:00:00Z', 'i-1', 'ml.t3.medium', 1)",
 }
 
 
