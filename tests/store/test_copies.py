@@ -17,8 +17,9 @@ ROWS = {  # tables that this test fills by a statement, since the store writes t
     "price_override": "(world, region, instance_type, micro_usd_per_hour) VALUES ($1, $3, $2, 5)",
     "fault_rule": "(world, region, rule_id, effect, account, probability, every, matches, hits) "
     "VALUES ($1, $3, 'fault-1', 'launch-capacity', $2, 5, 1, 1, 1)",
-    "fault_hit": "(world, account, region, rule_id, number, effect, at, cluster, group_name, logical_id, attempt) "
-    "VALUES ($1, $2, $3, 'fault-1', 1, 'launch-capacity', '2026-01-01T00:00:00Z', 'demo', 'workers', 'n-1', 1)",
+    "fault_hit": "(world, account, region, rule_id, number, effect, at, cluster, group_name, logical_id, attempt, "
+    "operation) VALUES ($1, $2, $3, 'fault-1', 1, 'launch-capacity', '2026-01-01T00:00:00Z', 'demo', 'workers', 'n-1', "
+    "1, '')",
     "cluster_operation": "(world, account, region, cluster_id, number, operation_id, kind, created_at, details) "
     "VALUES ($1, $2, $3, 'c', 1, 'o', 'Scaling', '2026-01-01T00:00:00Z', '[]')",
     "cluster_extension": "(world, account, region, cluster_id, name, generation, arn, version, settings, created_at, "
