@@ -21,11 +21,11 @@ def quotas() -> Mapping[str, Quota]:
             row["key"]: Quota(
                 key=row["key"],
                 name=row["name"],
-                code=row["code"],
+                code=row.get("code"),
                 unit=row["unit"],
                 applied=row["applied"],
                 limit=None,
-                recorded=row["recorded"],
+                recorded=row.get("recorded"),
                 **origin(document, row),
             )
             for row in document["quotas"]

@@ -8,7 +8,16 @@ _SEQ_BYTES = 6
 
 def cluster_id(seed: int, account: str, region: str, name: str, generation: int) -> str:
     """Twelve of `[a-z0-9]`; `generation` counts how often the name was used before."""
-    number = int.from_bytes(digest(seed, f"{account}/{region}/{name}/{generation}", "cluster-id", 16))
+    return _twelve(seed, f"{account}/{region}/{name}/{generation}", "cluster-id")
+
+
+def governance_id(seed: int, cluster: str, kind: str, name: str, generation: int) -> str:
+    """Twelve of `[a-z0-9]`; `generation` counts how often the cluster has had the name in this kind before."""
+    return _twelve(seed, f"{cluster}/{kind}/{name}/{generation}", "governance-id")
+
+
+def _twelve(seed: int, subject: str, purpose: str) -> str:
+    number = int.from_bytes(digest(seed, subject, purpose, 16))
     letters = []
     for _ in range(12):
         number, place = divmod(number, 36)
@@ -18,7 +27,17 @@ def cluster_id(seed: int, account: str, region: str, name: str, generation: int)
 
 def cluster_arn(region: str, account: str, cluster: str) -> str:
     """`arn:<partition>:sagemaker:<region>:<account>:cluster/<id>`."""
-    return f"arn:{partition(region)}:sagemaker:{region}:{account}:cluster/{cluster}"
+    return resource_arn(region, account, f"cluster/{cluster}")
+
+
+def resource_arn(region: str, account: str, resource: str) -> str:
+    """`arn:<partition>:sagemaker:<region>:<account>:<resource>`."""
+    return f"arn:{partition(region)}:sagemaker:{region}:{account}:{resource}"
+
+
+def account_root_arn(region: str, account: str) -> str:
+    """`arn:<partition>:iam::<account>:root`, the one identity of an account here."""
+    return f"arn:{partition(region)}:iam::{account}:root"
 
 
 def partition(region: str) -> str:

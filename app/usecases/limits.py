@@ -49,3 +49,21 @@ def _check(quotas: Mapping[str, int], name: str, others: int, own: int, wanted: 
         "increase for this quota. If AWS Service Quotas is not available, contact AWS support to request an increase "
         "for this quota."
     )
+
+
+async def locked(tx: Tx, scope: Scope) -> Mapping[str, int]:
+    """The quotas that are set, locked: who counts after this counts alone."""
+    return await capacity.quotas(tx, scope, lock=True)
+
+
+def check_count(quotas: Mapping[str, int], key: str, present: int, added: int) -> None:
+    """Refuse `added` more things than the quota of this key leaves room for; nothing is refused that adds none."""
+    quota = catalog.quotas()[key]
+    limit = quotas.get(quota.name)
+    if limit is None or added <= 0 or present + added <= limit:
+        return
+    raise LimitExceeded(
+        f"The account-level service limit '{quota.name}' is {limit} {quota.unit}, with current utilization of "
+        f"{present} {quota.unit} and a request delta of {added} {quota.unit}. Please use AWS Service Quotas to request "
+        "an increase for this quota, or ask for less."
+    )

@@ -22,7 +22,7 @@ from app.core.provisioning import Decision, decide, next_deadline
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.core.world import World
-from app.store import capacity, clusters, events, faults, instances, ledger, worlds
+from app.store import capacity, clusters, events, faults, governance, instances, ledger, worlds
 from app.store.clusters import Claimed
 from app.store.db import CONNECTION_LOST, Tx
 from app.usecases import operations
@@ -96,6 +96,8 @@ async def handle(tx: Tx, world: World, due: Claimed, policy: Policy) -> Counter[
     await _save_batch(tx, scope, world, batch, new)
     await _carry_out(tx, scope, groups, made, cluster, policy, at if more or made.plan else None)
     await operations.follow(tx, scope, world.seed, cluster, groups, made)
+    if made.gone:
+        await governance.end_with_cluster(tx, scope, cluster.cluster_id, made.at, world.timings.delays["governance"])
     return Counter(nodes=len(nodes) + len(new), events=len(made.events), passes=1)
 
 

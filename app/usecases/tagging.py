@@ -1,15 +1,52 @@
-"""Tags on clusters; a tag limit holds as AWS states it."""
+"""Tags on clusters and what stands on them; a tag limit holds as AWS states it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from app.core.errors import Invalid, NotFound
+from app.core.governance import Kind
 from app.core.scope import Scope
-from app.store import clusters, tags
+from app.core.times import WorldTime
+from app.store import clusters, governance, tags
 from app.store.db import Tx
-from app.usecases.clusters import hold_world
+from app.usecases.clusters import hold_world, world_of
 
 MOST_TAGS = 50
 RESERVED = "aws:"
+
+Finder = Callable[[Tx, Scope, str, WorldTime], Awaitable[object | None]]
+
+
+class Taggable(NamedTuple):
+    """How the resource of an ARN is found, and how it is locked; either gives None when it is not there."""
+
+    find: Finder
+    lock: Finder
+
+
+async def _find_cluster(tx: Tx, scope: Scope, arn: str, _: WorldTime) -> object | None:
+    return await clusters.get(tx, scope, arn)
+
+
+async def _lock_cluster(tx: Tx, scope: Scope, arn: str, _: WorldTime) -> object | None:
+    return await clusters.lock(tx, scope, arn)
+
+
+def _of(kind: Kind) -> Taggable:
+    async def find(tx: Tx, scope: Scope, arn: str, now: WorldTime) -> object | None:
+        return await governance.find(tx, scope, kind, _id(arn), now)
+
+    async def lock(tx: Tx, scope: Scope, arn: str, now: WorldTime) -> object | None:
+        return await governance.lock(tx, scope, kind, _id(arn), now)
+
+    return Taggable(find, lock)
+
+
+TAGGABLE: Mapping[str, Taggable] = {
+    "cluster": Taggable(_find_cluster, _lock_cluster),
+    **{str(kind): _of(kind) for kind in Kind},
+}
+"""What can have tags, by the resource type in its ARN. A new kind is a row here."""
 
 
 def check_keys(keys: Iterable[str]) -> None:
@@ -21,24 +58,32 @@ def check_keys(keys: Iterable[str]) -> None:
         )
 
 
-async def _check(tx: Tx, scope: Scope, arn: str) -> None:
+def _id(arn: str) -> str:
+    return arn.split(":", 5)[5].partition("/")[2]
+
+
+def _taggable(arn: str) -> Taggable:
     kind = arn.split(":", 5)[5].partition("/")[0]
-    if kind != "cluster":
-        raise Invalid(f"Tags of '{arn}' are not emulated: this version knows clusters' ARNs alone.")
-    if await clusters.get(tx, scope, arn) is None:
+    if kind not in TAGGABLE:
+        raise Invalid(f"Tags of '{arn}' are not emulated: this version knows the ARNs of {', '.join(TAGGABLE)}.")
+    return TAGGABLE[kind]
+
+
+def _there(found: object | None, scope: Scope, arn: str) -> None:
+    """An ARN of another account or region is not there, even where the id is."""
+    if found is None or arn.split(":", 5)[3:5] != [scope.region, scope.account]:
         raise NotFound(f"Resource '{arn}' not found in this account and region.")
 
 
 async def read(tx: Tx, scope: Scope, arn: str) -> dict[str, str]:
-    await _check(tx, scope, arn)
+    now = (await world_of(tx, scope)).now
+    _there(await _taggable(arn).find(tx, scope, arn, now), scope, arn)
     return await tags.read(tx, scope, arn)
 
 
 async def add(tx: Tx, scope: Scope, arn: str, new: Mapping[str, str]) -> dict[str, str]:
     """The resource's tags afterwards."""
-    await hold_world(tx, scope)
-    await _check(tx, scope, arn)
-    await clusters.lock(tx, scope, arn)  # so that who counts its tags counts alone
+    await _hold(tx, scope, arn)
     after = await tags.read(tx, scope, arn) | dict(new)
     if len(after) > MOST_TAGS:
         raise Invalid(f"A resource takes at most {MOST_TAGS} tags; with these it would have {len(after)}. Delete some.")
@@ -47,6 +92,11 @@ async def add(tx: Tx, scope: Scope, arn: str, new: Mapping[str, str]) -> dict[st
 
 
 async def remove(tx: Tx, scope: Scope, arn: str, keys: Sequence[str]) -> None:
-    await hold_world(tx, scope)
-    await _check(tx, scope, arn)
+    await _hold(tx, scope, arn)
     await tags.remove(tx, scope, arn, keys)
+
+
+async def _hold(tx: Tx, scope: Scope, arn: str) -> None:
+    """The resource is there, and who counts its tags counts alone."""
+    world = await hold_world(tx, scope)
+    _there(await _taggable(arn).lock(tx, scope, arn, world.now), scope, arn)
