@@ -58,7 +58,7 @@ class Allocation:
 
 @dataclass(frozen=True, slots=True)
 class ClusterPolicy:
-    """A scheduler config in force; priority classes as (name, weight). `idle_sharing` is None where nothing was said."""
+    """A scheduler config in force; priority classes as (name, weight). `idle_sharing` is None where not given."""
 
     config_id: str
     name: str
@@ -72,7 +72,9 @@ def scheduler_config(given: Given) -> dict[str, Any]:
     names = Counter(one["Name"] for one in given.get("PriorityClasses", ()))
     twice = sorted(name for name, count in names.items() if count > 1)
     if twice:
-        raise Invalid(f"Priority classes need names of their own; given twice: {', '.join(twice)}. Rename or remove one.")
+        raise Invalid(
+            f"Priority classes need names of their own; given twice: {', '.join(twice)}. Rename or remove one."
+        )
     return {"FairShare": "Enabled", **given}
 
 

@@ -63,15 +63,9 @@ class Endings:
 
 
 ENDINGS: Mapping[Status, Endings] = {
-    Status.CREATING: Endings(
-        "Create", "creating", Status.CREATED, Status.CREATE_FAILED, Status.CREATE_ROLLBACK_FAILED
-    ),
-    Status.UPDATING: Endings(
-        "Update", "updating", Status.UPDATED, Status.UPDATE_FAILED, Status.UPDATE_ROLLBACK_FAILED
-    ),
-    Status.DELETING: Endings(
-        "Delete", "deleting", Status.DELETED, Status.DELETE_FAILED, Status.DELETE_ROLLBACK_FAILED
-    ),
+    Status.CREATING: Endings("Create", "creating", Status.CREATED, Status.CREATE_FAILED, Status.CREATE_ROLLBACK_FAILED),
+    Status.UPDATING: Endings("Update", "updating", Status.UPDATED, Status.UPDATE_FAILED, Status.UPDATE_ROLLBACK_FAILED),
+    Status.DELETING: Endings("Delete", "deleting", Status.DELETED, Status.DELETE_FAILED, Status.DELETE_ROLLBACK_FAILED),
 }
 _NEVER_WAS = (Status.CREATE_FAILED, Status.CREATE_ROLLBACK_FAILED)
 _NOT_IN_FORCE = (*_NEVER_WAS, Status.DELETED, Status.DELETE_ROLLBACK_FAILED)
@@ -142,7 +136,7 @@ def is_deleted(resource: Resource, now: WorldTime) -> bool:
 
 
 def check_may_update(resource: Resource, target_version: int, now: WorldTime) -> None:
-    """Conflict in a transition, after a failed creation or half a deletion, and for a version that is not the current."""
+    """Conflict in a transition, after a failed creation or half a deletion, and for any but the current version."""
     _check_settled(resource, "updated", now)
     state = status(resource, now)
     if state in _NOT_IN_FORCE:

@@ -218,7 +218,8 @@ async def _held(
 
 def _unknown(kind: Kind, resource_id: str) -> NotFound:
     return NotFound(
-        f"{kind.words.capitalize()} '{resource_id}' not found. List{kind.shape}s shows those of this account and region."
+        f"{kind.words.capitalize()} '{resource_id}' not found. "
+        f"List{kind.shape}s shows those of this account and region."
     )
 
 
@@ -238,7 +239,8 @@ def _check_free(kind: Kind, name: str, team: str | None, others: list[Resource])
     for other in others:
         if kind is Kind.CONFIG:
             raise Conflict(
-                f"The cluster already has a cluster scheduler config, '{other.resource_id}'. Update it, or delete it first."
+                f"The cluster already has a cluster scheduler config, '{other.resource_id}'. Update it, or delete it "
+                "first."
             )
         if other.name == name:
             raise Conflict(
@@ -251,9 +253,7 @@ def _check_free(kind: Kind, name: str, team: str | None, others: list[Resource])
             )
 
 
-async def _check_limits(
-    tx: Tx, scope: Scope, kind: Kind, spec: Mapping[str, Any], now: WorldTime, *, new: int
-) -> None:
+async def _check_limits(tx: Tx, scope: Scope, kind: Kind, spec: Mapping[str, Any], now: WorldTime, *, new: int) -> None:
     """The account's quotas: how many there may be, and how much one may name."""
     quotas = await limits.locked(tx, scope)
     if new:

@@ -1,4 +1,4 @@
-"""The operations on compute quotas and cluster scheduler configs: for each kind create, describe, update, delete, list."""
+"""Compute quotas and cluster scheduler configs: create, describe, update, delete and list of each."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
