@@ -6,6 +6,7 @@ from typing import Any
 from app.core.capacity import Pool
 from app.core.cluster import Cluster, Group
 from app.core.faults import Rule, Subject
+from app.core.governance import Kind, Resource
 from app.core.instance import Instance, Node
 from app.core.intent import ClusterIntent, GroupIntent, Network
 from app.core.times import WorldTime
@@ -147,3 +148,21 @@ def wanted(*groups: GroupIntent, **facts: Any) -> ClusterIntent:
         "network": VPC,
     }
     return ClusterIntent(groups=groups, **(defaults | facts))
+
+
+def compute_quota(name: str = "one", **facts: Any) -> Resource:
+    """A compute quota of `demo` that is being created, for two seconds from the beginning."""
+    defaults: dict[str, Any] = {
+        "account": ACCOUNT,
+        "region": REGION,
+        "kind": Kind.QUOTA,
+        "resource_id": name.rjust(12, "0"),
+        "cluster_id": "abcdefghij12",
+        "name": name,
+        "team": name,
+        "created_at": T0,
+        "begun_at": T0,
+        "settles_at": at(2),
+        "spec": {"ComputeQuotaConfig": {}, "ComputeQuotaTarget": {"TeamName": name}, "ActivationState": "Enabled"},
+    }
+    return Resource(**(defaults | facts))

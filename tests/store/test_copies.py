@@ -4,10 +4,10 @@ from typing import Any
 
 from app.core.cluster_events import Event
 from app.core.scope import Scope
-from app.store import capacity, clusters, copies, events, tables, tags, worlds
+from app.store import capacity, clusters, copies, events, governance, tables, tags, worlds
 from app.store.capacity import Change
 from app.store.db import Database, Tx
-from tests.core.builders import GPU, REGION, T0, at
+from tests.core.builders import GPU, REGION, T0, at, compute_quota
 from tests.store.conftest import make_world
 from tests.store.rows import CLUSTER_ID, add_cluster, add_nodes, close_one, nodes, open_one
 
@@ -50,6 +50,7 @@ async def fill(tx: Tx, scope: Scope) -> None:
     await capacity.schedule(tx, scope.world, Change(at(9), REGION, "", GPU, None))
     await capacity.leave_wake(tx, scope.world, REGION, {GPU: at(4)})
     await capacity.set_quota(tx, scope, "a", 6)
+    await governance.insert(tx, scope, compute_quota())
     for table, row in ROWS.items():
         await tx.execute(f"INSERT INTO {table} {row}", scope.world, scope.account, scope.region)
 

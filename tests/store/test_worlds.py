@@ -6,11 +6,11 @@ from datetime import timedelta
 
 from app.core.scope import Scope
 from app.core.times import after
-from app.store import capacity, processes, tables, worlds
+from app.store import capacity, governance, processes, tables, worlds
 from app.store.capacity import Change
 from app.store.db import Database
 from app.usecases import liveness
-from tests.core.builders import GPU, REGION, T0, at
+from tests.core.builders import GPU, REGION, T0, at, compute_quota
 from tests.store.conftest import make_world, make_world_in
 from tests.store.rows import add_cluster
 
@@ -140,14 +140,26 @@ async def test_time_never_goes_backward(database: Database, scope: Scope) -> Non
 
 async def test_the_agenda_names_what_is_due_kind_by_kind(database: Database, scope: Scope) -> None:
     async with database.transaction() as tx:
-        assert await worlds.agenda(tx, scope.world) == (None, None, None)
+        assert await worlds.agenda(tx, scope.world) == (None, None, None, None)
         await add_cluster(tx, scope, due=at(9))
         await add_cluster(tx, scope, "b" * 12, due=at(7))
         await capacity.schedule(tx, scope.world, Change(at(8), REGION, "", GPU, 5))
         await capacity.leave_wake(tx, scope.world, REGION, {GPU: at(6)})
         agenda = await worlds.agenda(tx, scope.world)
-    assert agenda == (at(8), at(6), at(7))
+    assert agenda == (at(8), at(6), at(7), None)
     assert agenda.first == at(6)
+
+
+async def test_what_has_settled_is_on_no_agenda(database: Database, scope: Scope) -> None:
+    """CT-1: a config or quota needs no work: only the moments ahead of the clock count."""
+    async with database.transaction() as tx:
+        for number, moment in enumerate((at(0), at(5), at(3))):
+            await governance.insert(tx, scope, compute_quota(f"q{number}", settles_at=moment))
+        assert (await worlds.agenda(tx, scope.world)).first == at(3)
+        await worlds.set_clock(tx, scope.world, at(3), rate=1, frozen=True)
+        assert await worlds.agenda(tx, scope.world) == (None, None, None, at(5))
+        await worlds.set_clock(tx, scope.world, at(5), rate=1, frozen=True)
+        assert (await worlds.agenda(tx, scope.world)).first is None
 
 
 async def test_busy_are_the_running_worlds_with_something_due(database: Database) -> None:

@@ -127,7 +127,7 @@ def text(shape: Shape) -> str:
     least, most = int(shape.minimum or 0), int(shape.maximum or 8192)
     if shape.pattern is None:
         return "a" * max(least, 1)
-    tree = _parser.parse(re.sub(r"\\p\{(L|Z|N)\}", "a", shape.pattern))
+    tree = _parser.parse(re.sub(r"\\p\{[LMNPSZ]\}", "a", shape.pattern))
     for extra in range(1, 100):
         made = _from_pattern(tree, extra)
         if least <= len(made) <= most and regex.fullmatch(shape.pattern, made):
@@ -151,7 +151,7 @@ def _from_pattern(tree: Any, extra: int) -> str:
                 out.append(_from_pattern(argument[-1], extra))
             case op.BRANCH:
                 out.append(_from_pattern(argument[1][0], extra))
-            case op.MAX_REPEAT:
+            case op.MAX_REPEAT | op.MIN_REPEAT:
                 low, high, item = argument
                 out.append(_from_pattern(item, extra) * min(int(high), max(low, low + extra - 1)))
     return "".join(out)
