@@ -15,6 +15,7 @@ from app.commands import (
     price,
     processes,
     quota,
+    snapshot,
     status,
     up,
     world,
@@ -50,7 +51,7 @@ app.command()(world.reset)
 app.command()(observe.requests)
 app.command()(observe.events)
 app.command()(observe.metrics)
-for noun in (clock, capacity, quota, fault, price, world):
+for noun in (clock, capacity, quota, fault, price, world, snapshot):
     app.add_typer(noun.app, name=noun.__name__.rpartition(".")[2])
 
 

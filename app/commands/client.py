@@ -1,9 +1,10 @@
 """A thin client of the control API: one function, the world in the path, refusals as one sentence."""
 
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import quote
 
+from app.core.scope import DEFAULT_WORLD
 from app.host.exports import world_endpoint
 from app.settings import Settings, load
 
@@ -52,6 +53,13 @@ def call(
     )
 
 
+def upload(path: str, file: IO[bytes], *, endpoint: str | None, params: dict[str, Any], timeout: float) -> Any:
+    """The JSON answer to a file of JSON that is sent as it is, outside any world. Raises as `call` does."""
+    settings, base = told(endpoint)
+    outside = world_endpoint(base, DEFAULT_WORLD)
+    return request(settings, outside, "POST", path, file=file, params=params, timeout=timeout)
+
+
 def request(
     settings: Settings,
     base: str,
@@ -59,6 +67,7 @@ def request(
     path: str,
     *,
     content: dict[str, Any] | None = None,
+    file: IO[bytes] | None = None,
     params: dict[str, Any] | None = None,
     timeout: float | None = TIMEOUT_SECONDS,
     text: bool = False,
@@ -69,10 +78,11 @@ def request(
     url = f"{base}/_windtunnel/{path}"
     token = settings.control_token
     headers = {"Authorization": f"Bearer {token}"} if token else {}
+    headers |= {"Content-Type": "application/json"} if file else {}
     try:
         # The environment's proxies are not for a service on this machine.
         with httpx.Client(trust_env=False, verify=base.startswith("https:"), timeout=timeout) as client:
-            answer = client.request(method, url, json=content, params=params, headers=headers)
+            answer = client.request(method, url, json=content, content=file, params=params, headers=headers)
     except (httpx.TransportError, httpx.InvalidURL) as error:
         raise Unreachable(
             f"no answer from {base} ({error}): start the service with `windtunnel up`, "

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from app.commands import options as o
-from app.commands.client import call, segment
+from app.commands.client import call, segment, upload
 from app.commands.files import read_object
 from app.commands.output import as_json_text, show
 from app.core.scope import DEFAULT_WORLD
@@ -82,6 +82,23 @@ def export(
 ) -> None:
     """Everything in a world, as JSON with sorted keys."""
     print(as_json_text(_call("GET", f"worlds/{segment(name)}/export", endpoint=endpoint, timeout=LONG)))
+
+
+@app.command("import")
+def import_world(
+    name: Name,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="As `export` wrote it.")],
+    endpoint: o.Endpoint = None,
+    as_json: o.Json = False,
+) -> None:
+    """Make a world of an export: all of it, or none."""
+    try:
+        opened = file.open("rb")
+    except OSError as error:
+        raise typer.BadParameter(f"the export {file} cannot be read: {error}") from error
+    with opened:
+        answer = upload("worlds/import", opened, endpoint=endpoint, params={"name": name}, timeout=LONG)
+    show(answer, as_json=as_json)
 
 
 def reset(

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from app.core.times import WorldTime
 from app.core.timings import PROFILES, Timings
 
+MOST_RATE = 1_000_000.0
+"""Virtual seconds in a second of the wall."""
+
 
 @dataclass(frozen=True, slots=True)
 class World:
@@ -23,3 +26,16 @@ class World:
     @property
     def timings(self) -> Timings:
         return PROFILES[self.profile]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What the clock of a world was when the snapshot was saved, `at` an instant of the world's own time."""
+
+    name: str
+    at: WorldTime
+    seed: int
+    profile: str
+    started_at: WorldTime
+    rate: float
+    frozen: bool

@@ -57,6 +57,7 @@ _OWNED = (
     "node_volume",
     "node_interface",
     "node_move",
+    "slurm_conf",
 )
 
 

@@ -38,7 +38,12 @@ async def owned(tx: Tx) -> list[Owned]:
     return [Owned(*row) for row in rows]
 
 
-def _wall_free(table: Owned) -> list[str]:
+async def exported(tx: Tx) -> list[Owned]:
+    """The tables of an export. Client tokens are left out: an SDK draws them at random."""
+    return [table for table in await owned(tx) if table.name != "idempotency"]
+
+
+def exported_columns(table: Owned) -> list[str]:
     """What a world consists of: wall time and the trouble of our own workers are no part of it."""
     skipped = ("failures", "error") if table.name == "cluster" else ()
     return [column for column in table.columns if column not in skipped and not column.endswith("_wall")]
@@ -46,10 +51,8 @@ def _wall_free(table: Owned) -> list[str]:
 
 async def export_rows(tx: Tx, world: str) -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
     """Each table's rows, sorted by key, without wall time and client tokens: equal worlds give equal bytes."""
-    for table in await owned(tx):
-        if table.name == "idempotency":
-            continue
-        columns = _wall_free(table)
+    for table in await exported(tx):
+        columns = exported_columns(table)
         rows = await tx.fetch(
             f"SELECT {', '.join(columns)} FROM {table.name} WHERE world = $1 ORDER BY {', '.join(table.key)}", world
         )

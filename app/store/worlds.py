@@ -141,6 +141,24 @@ async def set_clock(tx: Tx, name: str, now: WorldTime, *, rate: float, frozen: b
     )
 
 
+async def begin_again(
+    tx: Tx, name: str, now: WorldTime, *, seed: int, profile: str, start: WorldTime, rate: float, frozen: bool
+) -> None:
+    """From now on the locked world has these facts and the time `now`, be it earlier; all former leases are stale."""
+    await tx.execute(
+        """UPDATE world SET base = $2, base_wall = clock_timestamp(), seed = $3, profile = $4, started_at = $5,
+        rate = $6, frozen = $7, lease_owner = NULL, lease_until_wall = NULL, lease_epoch = lease_epoch + 1
+        WHERE name = $1""",
+        name,
+        now,
+        seed,
+        profile,
+        start,
+        rate,
+        frozen,
+    )
+
+
 async def set_profile(tx: Tx, name: str, profile: str) -> None:
     """From now on the world's stages take as long as `profile` says."""
     await tx.execute("UPDATE world SET profile = $2 WHERE name = $1", name, profile)

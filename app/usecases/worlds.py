@@ -9,7 +9,7 @@ from app.core.errors import Conflict, InUse, Invalid, NotFound
 from app.core.scope import DEFAULT_WORLD
 from app.core.times import WorldTime, to_iso
 from app.core.world import World
-from app.store import copies, sessions, worlds
+from app.store import copies, sessions, snapshots, worlds
 from app.store.db import Tx
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -27,6 +27,11 @@ class Setting:
     start: WorldTime
     rate: float
     frozen: bool
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """By name."""
+        return {name: getattr(self, name) for name in ("seed", "profile", "start", "rate", "frozen")}
 
 
 async def exists(tx: Tx, name: str) -> bool:
@@ -57,7 +62,7 @@ async def adjust(tx: Tx, name: str, *, profile: str | None, rate: float | None, 
         await worlds.set_profile(tx, name, str(profile))
     if rate in (None, world.rate) and frozen in (None, world.frozen):
         return
-    world = await _locked(tx, name)
+    world = await locked(tx, name)
     if not world.leased:
         state = world.frozen if frozen is None else frozen
         await worlds.set_clock(tx, name, world.now, rate=rate or world.rate, frozen=state)
@@ -67,7 +72,7 @@ async def fork(tx: Tx, source: str, name: str, *, frozen: bool, rate: float | No
     """A copy of all that `source` is at this instant, ids included; its clock goes on from there."""
     _check_name(name)
     await sessions.allow(tx, LONG_SECONDS)
-    origin = await _locked(tx, source)
+    origin = await locked(tx, source)
     start = Setting(origin.seed, origin.profile, origin.started_at, origin.rate, frozen)
     await _insert(tx, name, start)
     await worlds.set_clock(tx, name, origin.now, rate=rate or origin.rate, frozen=frozen)
@@ -76,19 +81,24 @@ async def fork(tx: Tx, source: str, name: str, *, frozen: bool, rate: float | No
 
 
 async def drop(tx: Tx, name: str) -> None:
-    """Remove the world and all that it owns."""
+    """Remove the world, all that it owns, and its snapshots."""
     if name == DEFAULT_WORLD:
         raise Conflict(f"World '{name}' is the one that clients find without a path; it cannot be dropped. Reset it.")
     await sessions.allow(tx, LONG_SECONDS)
-    _check_rests(await _locked(tx, name))
+    check_rests(await locked(tx, name))
+    for snapshot in await snapshots.of_world(tx, name):
+        await snapshots.remove(tx, name, snapshot.name)
     await worlds.remove(tx, name)
 
 
 async def reset(tx: Tx, name: str, changed: Mapping[str, Any]) -> World:
-    """Empty the world and begin it again with its seed, profile, start, rate and clock state, except for `changed`."""
+    """Empty the world and begin it again with its seed, profile, start, rate and clock state, except for `changed`.
+
+    Its snapshots stay.
+    """
     await sessions.allow(tx, LONG_SECONDS)
-    old = await _locked(tx, name)
-    _check_rests(old)
+    old = await locked(tx, name)
+    check_rests(old)
     facts: dict[str, Any] = {
         "seed": old.seed,
         "profile": old.profile,
@@ -107,7 +117,7 @@ async def export(tx: Tx, name: str) -> dict[str, Any]:
     Client tokens are left out: an SDK draws them at random, and they say nothing of the world.
     """
     await sessions.allow(tx, LONG_SECONDS)
-    world = await _locked(tx, name)
+    world = await locked(tx, name)
     rows = {str(table): rows async for table, rows in copies.export_rows(tx, name)}
     return {"format": copies.FORMAT, "tables": rows, "world": facts_of(world)}
 
@@ -149,7 +159,8 @@ def _compared(table: str, key: dict[str, Any], left: dict[str, Any], right: dict
     return [{"table": table, "key": key, "columns": columns}] if columns else []
 
 
-def _check_rests(world: World) -> None:
+def check_rests(world: World) -> None:
+    """Conflict while somebody advances the world."""
     if world.leased:
         raise Conflict(f"World '{world.name}' is being advanced. Try again when the advance has returned.")
 
@@ -167,15 +178,7 @@ async def _insert(tx: Tx, name: str, setting: Setting) -> None:
 
 
 async def _inserted(tx: Tx, name: str, setting: Setting) -> bool:
-    return await worlds.insert_world(
-        tx,
-        name,
-        seed=setting.seed,
-        profile=setting.profile,
-        start=setting.start,
-        rate=setting.rate,
-        frozen=setting.frozen,
-    )
+    return await worlds.insert_world(tx, name, **setting.facts)
 
 
 async def _existing(tx: Tx, name: str) -> World:
@@ -185,7 +188,8 @@ async def _existing(tx: Tx, name: str) -> World:
     return world
 
 
-async def _locked(tx: Tx, name: str) -> World:
+async def locked(tx: Tx, name: str) -> World:
+    """The world, which nobody reads on or moves until this transaction ends. NotFound."""
     await _existing(tx, name)
     world = await worlds.lock(tx, name)
     if world is None:

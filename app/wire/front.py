@@ -19,7 +19,7 @@ from app.wire.safety import App, AsgiScope, Message, Receive, Send
 
 KNOWN_SECONDS = 1.0
 """How long a world that was there is taken to be there still; what it owns is locked, or found missing, anyway."""
-UNHURRIED = tuple(f"/_windtunnel/{noun}" for noun in ("clock/advance", "worlds", "reset", "bills"))
+UNHURRIED = tuple(f"/_windtunnel/{noun}" for noun in ("clock/advance", "worlds", "snapshots", "reset", "bills"))
 """What may take as long as it takes: it visits every instant of a period, or every row of a world."""
 SURFACE = "windtunnel.surface"
 _TARGET, _REQUEST_ID = b"x-amz-target", b"x-request-id"

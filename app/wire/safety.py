@@ -26,6 +26,9 @@ LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 MAX_BODY = 1024 * 1024
 MAX_HEADERS = 16 * 1024
 BODY_DEADLINE_S = 20.0
+MAX_UPLOAD = 256 * 1024 * 1024
+_UPLOADS = {("POST", "/_windtunnel/worlds/import")}
+"""What reads a body of up to MAX_UPLOAD bytes as it comes, and counts it, as `app.wire.control.imports` does."""
 
 _WORLD = re.compile(r"/w/([a-z0-9][a-z0-9-]{0,62})(?=/|$)")
 _AUTHORITY = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::([0-9]{1,5}))?")
@@ -67,7 +70,7 @@ class Safety:
         refusal = self._refusal(scope, headers, surface) if is_named else _NO_SUCH_WORLD
         if refusal is not None:
             return await refuse(send, surface, refusal, receive if headers.has_body else None)
-        if not headers.has_body:
+        if not headers.has_body or is_upload(scope):
             return await self._app(scope, receive, send)
         try:
             async with asyncio.timeout(BODY_DEADLINE_S):
@@ -77,7 +80,7 @@ class Safety:
         if body is None:
             return None  # the client is gone
         if len(body) > self._rules.max_body:
-            return await refuse(send, surface, self._too_large(), receive)
+            return await refuse(send, surface, too_large(self._rules.max_body), receive)
         return await self._app(scope, _replay(body, receive), send)
 
     def _refusal(self, scope: AsgiScope, headers: "_Headers", surface: Surface) -> Refusal | None:
@@ -134,16 +137,14 @@ class Safety:
         if encoding is not None and encoding.strip().lower() != "identity":
             return Refusal(415, "UnsupportedMediaType", "Compressed bodies are not read; send it plain.")
         length = headers.one("content-length")
-        if length is not None and (not length.isdecimal() or int(length[:20]) > self._rules.max_body):
-            return self._too_large()
+        most = MAX_UPLOAD if is_upload(scope) else self._rules.max_body
+        if length is not None and (not length.isdecimal() or int(length[:20]) > most):
+            return too_large(most)
         if surface is Surface.CONTROL and scope["method"] in _WRITES:
             media_type = (headers.one("content-type") or "").partition(";")[0].strip().lower()
             if media_type != "application/json":
                 return Refusal(415, "UnsupportedMediaType", "Send the body as application/json.")
         return None
-
-    def _too_large(self) -> Refusal:
-        return Refusal(413, "BodyTooLarge", f"The body is over {self._rules.max_body} bytes. Send less at a time.")
 
 
 class _Headers:
@@ -165,6 +166,16 @@ class _Headers:
     def one(self, name: str) -> str | None:
         values = self._values.get(name)
         return values[0] if values else None
+
+
+def is_upload(scope: AsgiScope) -> bool:
+    """True for a request whose body is read as it comes."""
+    return (scope["method"], scope["path"].removeprefix(scope.get("root_path", ""))) in _UPLOADS
+
+
+def too_large(most: int) -> Refusal:
+    """For a body of more than `most` bytes."""
+    return Refusal(413, "BodyTooLarge", f"The body is over {most} bytes. Send less at a time.")
 
 
 def take_world(scope: AsgiScope) -> bool:

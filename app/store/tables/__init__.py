@@ -1,9 +1,19 @@
 """Every table, for Alembic: one module a topic. Statements are whole SQL elsewhere in the store."""
 
-from app.store.tables import attachments, clusters, governance, service, worlds
+from app.store.tables import attachments, clusters, governance, service, slurm, snapshots, worlds
 from app.store.tables.base import metadata
 
-__all__ = ["WORLD_TABLES", "attachments", "clusters", "governance", "metadata", "service", "worlds"]
+__all__ = [
+    "WORLD_TABLES",
+    "attachments",
+    "clusters",
+    "governance",
+    "metadata",
+    "service",
+    "slurm",
+    "snapshots",
+    "worlds",
+]
 
 WORLD_TABLES = [t for t in metadata.sorted_tables if "world" in t.c]
 """What a world owns, in an order in which rows can be inserted."""

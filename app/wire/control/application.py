@@ -13,17 +13,19 @@ from app.wire.control import (
     events,
     faults,
     health,
+    imports,
     metrics,
     prices,
     quotas,
     refusals,
+    snapshots,
     worlds,
 )
 from app.wire.control.vocabulary import Refused
 from app.wire.front import Account, unknown_path
 
 PREFIX = "/_windtunnel"
-NOUNS = (health, metrics, clock, worlds, capacity, quotas, prices, faults, bills, events, document)
+NOUNS = (health, metrics, clock, worlds, imports, snapshots, capacity, quotas, prices, faults, bills, events, document)
 REFUSALS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": Refused, "description": "Refused: the message says why and what to do."},
     "503": {"model": Refused, "description": "The database is away; nothing was acknowledged."},

@@ -11,13 +11,12 @@ from pydantic import BaseModel, Field, model_validator
 from app import clock
 from app.core.errors import Conflict
 from app.core.times import to_iso
-from app.core.world import World
+from app.core.world import MOST_RATE, World
 from app.usecases import clocks
 from app.usecases.clocks import Goal
 from app.wire.control.vocabulary import STRICT, Instant, ServiceOf, WorldOf
 
 router = APIRouter(tags=["clock"])
-MOST_RATE = 1_000_000.0
 LONGEST_S = 3.0e11
 DEFAULT_WALL_S = 300.0
 LOOK_SECONDS = 0.5

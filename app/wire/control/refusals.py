@@ -12,7 +12,7 @@ from app.wire.control.vocabulary import ACCOUNT, REGION, TEXT
 from app.wire.request_log import one_line
 
 _STATUSES: dict[type[DomainError], int] = {NotFound: 404, InUse: 409, Conflict: 409, LimitExceeded: 409}
-_HTTP_CODES = {404: "NotFound", 405: "MethodNotAllowed"}
+_HTTP_CODES = {404: "NotFound", 405: "MethodNotAllowed", 408: "BodyTooSlow", 413: "BodyTooLarge"}
 _SHOWN = 5
 _BOUNDS = {
     "greater_than": "too small; give more than {gt}",

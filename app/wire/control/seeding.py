@@ -14,6 +14,7 @@ from app import clock
 from app.core.errors import DomainError, Invalid
 from app.core.scope import DEFAULT_WORLD
 from app.core.times import WorldTime
+from app.core.world import MOST_RATE
 from app.service import Service
 from app.settings import Settings
 from app.store.db import Database, Tx
@@ -25,7 +26,6 @@ from app.wire.aws.problems import Problems, serialization_text, validation_text
 from app.wire.aws.protocol import new_request_id
 from app.wire.aws.registry import Context, Operation
 from app.wire.control.capacity import CapacityChange
-from app.wire.control.clock import MOST_RATE
 from app.wire.control.faults import FaultRule, rule_of
 from app.wire.control.prices import PriceChange
 from app.wire.control.quotas import QuotaChange

@@ -10,12 +10,12 @@ from app import clock
 from app.core.errors import Invalid
 from app.core.scope import DEFAULT_WORLD
 from app.core.times import WorldTime, to_iso
-from app.core.world import World
+from app.core.world import MOST_RATE, World
 from app.service import Service
 from app.usecases import worlds
 from app.usecases.worlds import MOST_DIFFERENCES, Setting
 from app.wire.control import seeding
-from app.wire.control.clock import MOST_RATE, Clock, clock_of, read_clock
+from app.wire.control.clock import Clock, clock_of, read_clock
 from app.wire.control.seeding import Seed
 from app.wire.control.vocabulary import STRICT, TEXT, Instant, ServiceOf, WorldOf
 
