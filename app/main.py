@@ -42,8 +42,11 @@ class Application:
             service=self.service,
             authentication=_authentication(settings),
             on_request=self.service.request_log,
+            befall=self.service.mishaps.befall,
         )
-        front = Front(self._control, aws=aws, has_world=KnownWorlds(self.service).has)
+        front = Front(
+            self._control, aws=aws, has_world=KnownWorlds(self.service).has, on_change=self.service.mishaps.forget
+        )
         self._surfaces = Safety(front, SafetyRules(settings.allowed_hosts, settings.control_token))
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:

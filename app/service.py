@@ -1,25 +1,33 @@
 """What a process of the API is composed of: the one object that handlers of every wire are given."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from prometheus_client import CollectorRegistry
 
 from app.settings import Settings
 from app.store.db import Database
+from app.usecases.mishaps import Mishaps
 from app.usecases.provisioning import Policy
 from app.wire.request_log import RequestLog
 
 
 @dataclass(slots=True)
 class Service:
-    """Settings, policy, the request log, and, once it is open, the database. `name` names the process in leases."""
+    """Settings, policy, the request log, what befalls requests, and, once it is open, the database.
+
+    `name` names the process in leases.
+    """
 
     settings: Settings
     name: str
     policy: Policy
     registry: CollectorRegistry
     request_log: RequestLog
+    mishaps: Mishaps = field(init=False)
     database: Database | None = None
+
+    def __post_init__(self) -> None:
+        self.mishaps = Mishaps(lambda: self.db)
 
     @property
     def db(self) -> Database:

@@ -13,6 +13,7 @@ import httpx
 import uvicorn
 from botocore.config import Config
 
+from app.host.protocol import BoundedProtocol
 from app.main import create_app
 from app.settings import Settings
 
@@ -138,7 +139,10 @@ class Running:
 @contextmanager
 def serving(settings: Settings) -> Iterator[Running]:
     """The application on a free port of loopback, in a thread of this process."""
-    server = uvicorn.Server(uvicorn.Config(create_app(settings), port=0, log_config=None, lifespan="on", ws="none"))
+    config = uvicorn.Config(
+        create_app(settings), http=BoundedProtocol, port=0, log_config=None, lifespan="on", ws="none"
+    )
+    server = uvicorn.Server(config)
     thread = Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

@@ -34,6 +34,7 @@ def add(
     code: Annotated[Text, typer.Option("--code", help=CODE)] = None,
     message: Annotated[Text, typer.Option("--message", help="Text of api-error, api-throttle, internal-error.")] = None,
     operation: Annotated[Text, typer.Option("--operation", help=OPERATION)] = None,
+    api: Annotated[Text, typer.Option("--api", help="sagemaker or ce: for the api- effects.")] = None,
     account: Annotated[Text, typer.Option("--account", help="Twelve digits.")] = None,
     region: Annotated[Text, typer.Option("--region", help="As us-west-2.")] = None,
     cluster: Annotated[Text, typer.Option("--cluster", help="Name or ARN.")] = None,
@@ -53,7 +54,7 @@ def add(
 ) -> None:
     """Add a rule: EFFECT happens to what matches all that is given."""
     body: dict[str, Any] = {
-        **{"effect": effect, "code": code, "message": message, "operation": operation},
+        **{"effect": effect, "code": code, "message": message, "operation": operation, "api": api},
         **{"account": account, "region": region, "cluster": cluster, "group": group, "instance_type": instance_type},
         **{"node": node, "attempt": attempt, "times": times, "probability": probability, "every": every},
         **{"after": after, "before": before, "seconds": duration(seconds) if seconds is not None else None},

@@ -12,7 +12,19 @@ WHEN = frozenset({"account", "region", "probability", "every", "times", "after",
 """What every effect takes."""
 _LAUNCH = frozenset({"cluster", "group", "instance_type", "node", "attempt"})
 _NODE = frozenset({"cluster", "group", "instance_type", "node"})
-_REQUEST = frozenset({"cluster", "operation"})
+_REQUEST = frozenset({"api", "cluster", "operation"})
+THROTTLES = (
+    "ThrottlingException",
+    "Throttling",
+    "ThrottledException",
+    "RequestThrottled",
+    "RequestThrottledException",
+    "TooManyRequestsException",
+    "RequestLimitExceeded",
+    "BandwidthLimitExceeded",
+    "SlowDown",
+)
+"""What AWS's SDKs take for throttling."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +62,11 @@ _TABLE = (
     Effect(
         "internal-error",
         "work",
-        _REQUEST | {"code", "message"},
+        frozenset({"cluster", "operation", "code", "message"}),
         "what `operation` has begun fails, as far as `code` says",
     ),
     Effect("api-error", "request", _REQUEST | {"code", "message"}, "the request is refused with `code` and `message`"),
-    Effect("api-throttle", "request", _REQUEST | {"code", "message"}, "the request is throttled"),
+    Effect("api-throttle", "request", _REQUEST | {"code", "message"}, "the request is throttled", THROTTLES),
     Effect(LATENCY, "request", _REQUEST | {"seconds"}, "the answer comes `seconds` of wall time later"),
     Effect(
         DROP,

@@ -28,6 +28,7 @@ class Subject:
     instance_id: str = ""
     turn: int = 0
     """Tells apart what may strike one instance several times, such as each of its reboots."""
+    api: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class Rule:
     node: str | None = None
     attempt: int | None = None
     operation: str | None = None
+    api: str | None = None
     code: str | None = None
     message: str | None = None
     probability: int = MILLION
@@ -70,13 +72,7 @@ class Rule:
         return (
             (self.after is None or now >= self.after)
             and (self.before is None or now < self.before)
-            and self.regards(subject)
-        )
-
-    def regards(self, subject: Subject) -> bool:
-        """True when the rule is about this subject at some moment."""
-        return (
-            self.account in (None, subject.account)
+            and self.account in (None, subject.account)
             and self.region in (None, subject.region)
             and self.cluster in (None, subject.cluster, subject.cluster_id)
             and self.group in (None, subject.group)
@@ -84,6 +80,7 @@ class Rule:
             and self.node in (None, subject.logical_id, subject.instance_id)
             and self.attempt in (None, subject.attempt)
             and self.operation in (None, subject.operation)
+            and self.api in (None, subject.api)
         )
 
 

@@ -45,6 +45,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.deadline is None:
             self.deadline = self.loop.call_later(SLOWEST_HEAD, self.transport.close)
         super().on_message_begin()
+        self.scope["windtunnel.hang_up"] = self.transport.close  # type: ignore[typeddict-unknown-key]
 
     def on_headers_complete(self) -> None:
         self._met()

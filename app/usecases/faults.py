@@ -14,7 +14,7 @@ from app.store import faults, worlds
 from app.store.db import Tx
 from app.usecases.hardware import strike_running
 
-WORDS = ("cluster", "group", "instance_type", "node", "attempt", "operation", "code", "message", "seconds")
+WORDS = ("cluster", "group", "instance_type", "node", "attempt", "operation", "api", "code", "message", "seconds")
 """What only some effects take."""
 LONGEST_LATENCY_MS = 300_000
 

@@ -58,8 +58,8 @@ class KnownWorlds:
 class Front:
     """ASGI middleware: AWS to `aws`, the rest to `app`."""
 
-    def __init__(self, app: App, *, aws: App, has_world: FindWorld) -> None:
-        self._app, self._aws, self._has_world = app, aws, has_world
+    def __init__(self, app: App, *, aws: App, has_world: FindWorld, on_change: Callable[[], None]) -> None:
+        self._app, self._aws, self._has_world, self._on_change = app, aws, has_world, on_change
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Answer a request on whichever surface it is for."""
@@ -72,7 +72,18 @@ class Front:
         if surface is Surface.AWS:
             return await self._aws(scope, receive, send)
         scope[SURFACE] = surface
+        if scope["method"] != "GET":
+            send = self._after_change(send)
         return await self._app(scope, receive, send)
+
+    def _after_change(self, send: Send) -> Send:
+        """Whatever was changed, faults may have been: nobody who knows the answer meets what was before it."""
+
+        async def told(message: Message) -> None:
+            self._on_change()
+            await send(message)
+
+        return told
 
 
 class Account:

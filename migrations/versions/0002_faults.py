@@ -10,7 +10,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    for name in ("operation", "code", "message"):
+    for name in ("operation", "api", "code", "message"):
         op.add_column("fault_rule", sa.Column(name, sa.Text(collation="C"), nullable=True))
     op.add_column("fault_rule", sa.Column("milliseconds", sa.Integer(), nullable=True))
     # What was struck before was a launch, which is no operation.
@@ -20,5 +20,5 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.drop_column("fault_hit", "operation")
-    for name in ("milliseconds", "message", "code", "operation"):
+    for name in ("milliseconds", "message", "code", "api", "operation"):
         op.drop_column("fault_rule", name)

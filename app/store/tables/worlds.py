@@ -109,6 +109,7 @@ fault_rule = Table(
     Column("node", Text),
     Column("attempt", Integer),
     Column("operation", Text),
+    Column("api", Text),
     Column("code", Text),
     Column("message", Text),
     Column("probability", Integer, nullable=False),

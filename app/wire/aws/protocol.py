@@ -12,12 +12,14 @@ from typing import Any, Protocol
 
 import orjson
 
-from app.clock import monotonic, random_token
+from app.clock import monotonic, random_token, sleep
 from app.core.errors import DomainError
+from app.core.mishaps import Mishap
 from app.core.scope import DEFAULT_WORLD, Scope
 from app.wire.aws import errors
 from app.wire.aws.canonical import Signed
 from app.wire.aws.errors import Answer, AwsError
+from app.wire.aws.mishaps import HANG_UP, Befall, cluster_of, error_of, nothing_befalls
 from app.wire.aws.problems import Problems, serialization_text, validation_text
 from app.wire.aws.registry import AwsService, Context, Operation
 from app.wire.aws.signature import Caller
@@ -30,6 +32,8 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 DEADLINE_S = 10.0
+NO_STATUS = 0
+"""What the log shows of a request that got no answer."""
 COVERAGE_PAGE = "docs/coverage.md"
 _IGNORED_HEADER = b"x-windtunnel-ignored"
 _CONTENT_TYPES = ("application/x-amz-json-1.1", "application/x-amz-json-1.0", "application/json")
@@ -52,6 +56,7 @@ class _Call:
     scope: Scope
     operation: str = ""
     api: str = "aws"
+    mishap: Mishap | None = None
     ignored: list[str] = field(default_factory=list)
 
 
@@ -65,12 +70,14 @@ class AwsEndpoint:
         service: Any,
         authentication: Authentication,
         on_request: Callable[[RequestRecord], None],
+        befall: Befall = nothing_befalls,
         deadline_s: float = DEADLINE_S,
     ) -> None:
         self._services = {each.target_prefix: each for each in services}
         self._service = service
         self._authentication = authentication
         self._on_request = on_request
+        self._befall = befall
         self._deadline_s = deadline_s
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
@@ -90,7 +97,10 @@ class AwsEndpoint:
             facts = {"request_id": call.request_id, "operation": call.operation}
             errors.report(log, error, facts)
             answer = errors.refusal(errors.of_failure(error, call.request_id))
-        await respond(send, answer, call.request_id, call.ignored)
+        if call.mishap is not None and await _suffer(call.mishap, scope, receive):
+            answer = Answer(NO_STATUS, "Dropped", b"")
+        else:
+            await respond(send, answer, call.request_id, call.ignored)
         took_ms = (monotonic() - started) * 1000
         self._on_request(
             RequestRecord(
@@ -110,6 +120,9 @@ class AwsEndpoint:
         caller = self._authentication.caller(request, service.model.signing_name)
         call.scope = Scope(call.scope.world, caller.account, caller.region)
         value = read_input(operation, request, call.ignored)
+        call.mishap = await self._befall(call.scope, service.name, operation.name, cluster_of(value))
+        if call.mishap is not None and call.mishap.instead is not None:
+            raise error_of(call.mishap.instead)
         context = Context(self._service, call.scope, call.request_id)
         try:
             async with asyncio.timeout(self._deadline_s):
@@ -178,6 +191,17 @@ async def respond(send: Send, answer: Answer, request_id: str, ignored: Iterable
         headers.append((_IGNORED_HEADER, ", ".join(map(one_line, ignored)).encode()[:1024]))
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": answer.body})
+
+
+async def _suffer(mishap: Mishap, scope: AsgiScope, receive: Receive) -> bool:
+    """Let the answer be as late as it is to be; True when the connection has been closed instead."""
+    await sleep(mishap.late_ms / 1000)
+    if not mishap.drops or HANG_UP not in scope:
+        return False
+    scope[HANG_UP]()
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    return True
 
 
 def _unreadable(message: str) -> AwsError:

@@ -30,6 +30,7 @@ Name = Annotated[str, Field(min_length=1, max_length=256, pattern=TEXT)]
 Count = Annotated[int, Field(ge=1, le=MOST_NODES)]
 RuleId = Annotated[str, Path(max_length=64, pattern=TEXT)]
 Code = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9._-]{0,127}$", examples=["ThrottlingException"])]
+Api = Annotated[str, Field(max_length=64, pattern=TEXT, examples=["sagemaker"])]
 Seconds = Annotated[float, Field(gt=0, le=MOST_NODES)]
 
 
@@ -48,6 +49,7 @@ class FaultRule(BaseModel):
     node: Name | None = Field(default=None, description="Logical id of a node; of one that runs, also its instance id.")
     attempt: Count | None = Field(default=None, description="The node's n-th launch.")
     operation: Name | None = Field(default=None, description="Operation of the API, as CreateCluster.")
+    api: Api | None = Field(default=None, description="One of: sagemaker, ce.")
     code: Code | None = Field(default=None, description="Which error, fault or kind it is.")
     message: Annotated[str, Field(min_length=1, max_length=1024, pattern=TEXT)] | None = Field(
         default=None, description="The text of the error."
@@ -79,6 +81,7 @@ class Fault(BaseModel):
     node: str | None
     attempt: int | None
     operation: str | None
+    api: str | None
     code: str | None
     message: str | None
     probability: float
@@ -167,8 +170,7 @@ def rule_of(given: FaultRule) -> Rule:
     facts: dict[str, Any] = given.model_dump(exclude={"probability", "every", "seconds"})
     if given.cluster is not None and given.cluster.startswith("arn:"):
         facts |= _of_arn(given.cluster)
-    if given.operation is not None:
-        _check_operation(given.operation)
+    _check_api(given.api, given.operation)
     chance = MILLION if given.probability is None else round(given.probability * MILLION)
     return Rule(rule_id="", probability=chance, every=given.every or 1, **facts | _length(given))
 
@@ -184,12 +186,15 @@ def _length(given: FaultRule) -> dict[str, int]:
     return {"seconds": int(given.seconds)}
 
 
-def _check_operation(name: str) -> None:
-    known = [each for service in emulated.services() for each in service.model.operation_names]
-    if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
+def _check_api(api: str | None, operation: str | None) -> None:
+    services = {service.name: service.model.operation_names for service in emulated.services()}
+    if api is not None and api not in services:
+        raise Invalid(f"There is no API '{api}' here. Choose one of: {', '.join(services)}.")
+    known = [name for each, names in services.items() if api in (None, each) for name in names]
+    if operation is not None and operation not in known:
+        near = difflib.get_close_matches(operation, known, n=1)
         hint = f"Did you mean {near[0]}?" if near else "Write it as CreateCluster."
-        raise Invalid(f"No API here has an operation '{name[:80]}'. {hint}")
+        raise Invalid(f"{api or 'Every API here'} lacks the operation '{operation[:80]}'. {hint}")
 
 
 def _of_arn(arn: str) -> dict[str, str]:
@@ -212,6 +217,7 @@ def _shown(rule: Rule) -> Fault:
         node=rule.node,
         attempt=rule.attempt,
         operation=rule.operation,
+        api=rule.api,
         code=rule.code,
         message=rule.message,
         probability=rule.probability / MILLION,
