@@ -43,10 +43,10 @@ class Application:
             authentication=_authentication(settings),
             on_request=self.service.request_log,
             befall=self.service.mishaps.befall,
+            dialects=emulated.DIALECTS,
         )
-        front = Front(
-            self._control, aws=aws, has_world=KnownWorlds(self.service).has, on_change=self.service.mishaps.forget
-        )
+        known, on_change = KnownWorlds(self.service), self.service.mishaps.forget
+        front = Front(self._control, aws=aws, known=known, on_change=on_change)
         self._surfaces = Safety(front, SafetyRules(settings.allowed_hosts, settings.control_token))
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:

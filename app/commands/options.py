@@ -41,7 +41,8 @@ Port = Annotated[int | None, typer.Option("--port", help="Port to listen on (460
 Data = Annotated[Path | None, typer.Option("--data", metavar="DIR", help="Where the embedded database is.")]
 Ephemeral = Annotated[bool | None, typer.Option("--ephemeral", help="A new database that is removed at the end.")]
 Profile = Annotated[
-    Literal["instant", "fast", "realistic"] | None, typer.Option("--profile", help="How long stages take (fast).")
+    Literal["instant", "fast", "realistic", "moto"] | None,
+    typer.Option("--profile", help="How long stages take (fast)."),
 ]
 Rate = Annotated[float | None, typer.Option("--rate", help="Virtual seconds in a second of the wall (1).")]
 Frozen = Annotated[bool | None, typer.Option("--frozen", help="The clock moves only when it is advanced.")]

@@ -31,7 +31,7 @@ def list_worlds(endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
 def create(
     name: Name,
     seed: Annotated[int | None, typer.Option("--seed", min=0)] = None,
-    profile: Annotated[Literal["instant", "fast", "realistic"] | None, typer.Option("--profile")] = None,
+    profile: Annotated[Literal["instant", "fast", "realistic", "moto"] | None, typer.Option("--profile")] = None,
     frozen: Annotated[bool | None, typer.Option("--frozen", help="Its clock moves only by advance.")] = None,
     rate: Annotated[float | None, typer.Option("--rate", callback=o.positive)] = None,
     start: Annotated[str | None, typer.Option("--start", metavar="INSTANT")] = None,

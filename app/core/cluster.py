@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from app.core import ids
 from app.core.instance import Instance, Node
+from app.core.naming import Naming, naming_of
 from app.core.times import WorldTime, after
 from app.core.timings import MIN_COUNT_TIMEOUT
 
@@ -50,6 +51,10 @@ class Cluster:
     def recovers(self) -> bool:
         """HP-29: unhealthy nodes are rebooted or replaced by themselves. AWS's default is Automatic."""
         return self.spec.get("NodeRecovery", "Automatic") == "Automatic"  # type: ignore[no-any-return]
+
+    @property
+    def naming(self) -> Naming:
+        return naming_of(self.cluster_id, self.name)
 
     @property
     def controller_first(self) -> bool:
@@ -162,7 +167,7 @@ def new_node(cluster: Cluster, group: Group, ordinal: int, at: WorldTime, seed: 
     return Instance(
         group=group.name,
         ordinal=ordinal,
-        logical_id=ids.logical_id(seed, cluster.cluster_id, group.name, ordinal),
+        logical_id=cluster.naming.logical_id(seed, cluster.cluster_id, group.name, group.position, ordinal),
         instance_type=group.instance_types[0],
         created_at=at,
         listed_at=at,

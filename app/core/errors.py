@@ -2,11 +2,15 @@
 
 
 class DomainError(Exception):
-    """A refusal whose text says why and what to do."""
+    """A refusal whose text says why and what to do.
 
-    def __init__(self, message: str) -> None:
+    `about` names what it is about, its kind first (`("cluster", "demo")`), for a dialect with words of its own.
+    """
+
+    def __init__(self, message: str, about: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.message = message
+        self.about = about
 
 
 class Invalid(DomainError):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 
-from app.core import health, ids
+from app.core import health
 from app.core.capacity import Grant, Stock, Want
 from app.core.cluster import CONTROLLER, Cluster, Group
 from app.core.cluster_events import Event
@@ -186,13 +186,15 @@ def _granted(batch: Batch, group: Group, node: Instance, grant: Grant, subject: 
     extra = _slow_boot(batch, subject, now)
     fate = _fate(batch.around.faults, group, subject, now)
     script = now if group.has_script else None
+    cluster, seed = batch.cluster, batch.around.seed
+    name = cluster.naming.instance_id(seed, cluster.cluster_id, node.group, node.ordinal, node.logical_id, attempt)
     return evolve(
         node,
         status=Node.LAUNCHING,
         since=now,
         attempt=attempt,
         instance_type=grant.instance_type,
-        instance_id=ids.instance_id(batch.around.seed, batch.cluster.cluster_id, node.logical_id, attempt),
+        instance_id=name,
         zone=grant.zone,
         launch_after=None,
         launched_at=now,

@@ -2,11 +2,17 @@
 
 from dataclasses import dataclass
 
+from app.core import naming
+from app.core.naming import Naming
 from app.core.times import WorldTime
 from app.core.timings import PROFILES, Timings
 
 MOST_RATE = 1_000_000.0
 """Virtual seconds in a second of the wall."""
+MOTO = "moto"
+"""The profile whose worlds answer as moto does: names are ids, and nothing takes time (docs/moto.md)."""
+_PACE = {MOTO: "instant"}
+PROFILE_NAMES = (*PROFILES, MOTO)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +31,12 @@ class World:
 
     @property
     def timings(self) -> Timings:
-        return PROFILES[self.profile]
+        return PROFILES[_PACE.get(self.profile, self.profile)]
+
+    @property
+    def naming(self) -> Naming:
+        """What its new clusters are called."""
+        return naming.MOTO if self.profile == MOTO else naming.VENDOR
 
 
 @dataclass(frozen=True, slots=True)

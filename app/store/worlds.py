@@ -164,6 +164,12 @@ async def set_profile(tx: Tx, name: str, profile: str) -> None:
     await tx.execute("UPDATE world SET profile = $2 WHERE name = $1", name, profile)
 
 
+async def has_clusters(tx: Tx, name: str) -> bool:
+    """True when the world has, or has had, any cluster."""
+    found: bool = await tx.fetchval("SELECT EXISTS (SELECT 1 FROM cluster WHERE world = $1)", name)
+    return found
+
+
 async def take_lease(tx: Tx, name: str, owner: str, seconds: float) -> int | None:
     """The new epoch, or None while another holds the lease. Waits for the passes that are under way."""
     await tx.execute(PATIENT)

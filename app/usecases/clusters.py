@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from app import catalog
-from app.core import ids
 from app.core.chance import below
 from app.core.cluster import Cluster, Group
 from app.core.cluster_events import Event
@@ -87,7 +86,8 @@ async def must_get(tx: Tx, scope: Scope, name_or_arn: str) -> Cluster:
 
 
 def unknown(name_or_arn: str) -> NotFound:
-    return NotFound(f"Cluster '{name_or_arn}' not found. ListClusters shows the clusters of this account and region.")
+    text = f"Cluster '{name_or_arn}' not found. ListClusters shows the clusters of this account and region."
+    return NotFound(text, ("cluster", name_or_arn))
 
 
 async def create(db: Database, scope: Scope, intent: ClusterIntent) -> Cluster:
@@ -149,7 +149,8 @@ def _eks_taken(intent: ClusterIntent) -> Invalid:
 
 def _taken(name: str) -> InUse:
     return InUse(
-        f"Cluster '{name}' already exists in this account and region. Choose another name, or delete it first."
+        f"Cluster '{name}' already exists in this account and region. Choose another name, or delete it first.",
+        ("cluster", name),
     )
 
 
@@ -157,7 +158,7 @@ def _build(scope: Scope, intent: ClusterIntent, world: World, generation: int) -
     return Cluster(
         account=scope.account,
         region=scope.region,
-        cluster_id=ids.cluster_id(world.seed, scope.account, scope.region, intent.name, generation),
+        cluster_id=world.naming.cluster_id(world.seed, scope.account, scope.region, intent.name, generation),
         name=intent.name,
         continuous=intent.continuous,
         orchestrator=intent.orchestrator,

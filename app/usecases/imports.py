@@ -13,8 +13,7 @@ from app.core.cluster_events import KINDS
 from app.core.errors import Invalid
 from app.core.instance import Node
 from app.core.times import EPOCH, WorldTime, to_iso
-from app.core.timings import PROFILES
-from app.core.world import MOST_RATE, World
+from app.core.world import MOST_RATE, PROFILE_NAMES, World
 from app.store import copies, imports, sessions, worlds
 from app.store.db import Tx
 from app.store.imports import ColumnType
@@ -180,7 +179,7 @@ _WORDS: Mapping[tuple[str, str], Callable[[Any], bool]] = {
     ("", "account"): lambda value: _ACCOUNT.fullmatch(value) is not None,
     ("", "instance_type"): _is_instance_type,
     ("world", "seed"): lambda value: value >= 0,
-    ("world", "profile"): PROFILES.__contains__,
+    ("world", "profile"): PROFILE_NAMES.__contains__,
     ("world", "rate"): lambda value: 0 < value <= MOST_RATE,
     ("cluster", "orchestrator"): ("slurm", "eks").__contains__,
     ("cluster", "spec"): _is_object,

@@ -56,7 +56,8 @@ async def find(
 
 
 def _no_node(value: str | None, cluster: Cluster) -> NotFound:
-    return NotFound(f"Node '{value}' not found in cluster '{cluster.name}'. ListClusterNodes shows its nodes.")
+    text = f"Node '{value}' not found in cluster '{cluster.name}'. ListClusterNodes shows its nodes."
+    return NotFound(text, ("node", str(value), cluster.name))
 
 
 async def page(tx: Tx, scope: Scope, name_or_arn: str, **question: Any) -> NodePage:

@@ -53,6 +53,11 @@ async def pass_over(tx: Tx, world_name: str, policy: Policy, epoch: int | None =
     claimed = await clusters.claim_due(tx, world_name, world.now, wait=epoch is not None)
     if claimed is None:
         return None
+    return await handle_or_postpone(tx, world, claimed, policy)
+
+
+async def handle_or_postpone(tx: Tx, world: World, claimed: Claimed, policy: Policy) -> Counter[str]:
+    """Handle the locked cluster; one that fails is put off, with its error."""
     try:
         async with tx.transaction():
             return await handle(tx, world, claimed, policy)

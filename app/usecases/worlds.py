@@ -8,7 +8,7 @@ from typing import Any
 from app.core.errors import Conflict, InUse, Invalid, NotFound
 from app.core.scope import DEFAULT_WORLD
 from app.core.times import WorldTime, to_iso
-from app.core.world import World
+from app.core.world import MOTO, World
 from app.store import copies, sessions, snapshots, worlds
 from app.store.db import Tx
 
@@ -38,6 +38,12 @@ async def exists(tx: Tx, name: str) -> bool:
     return await worlds.read(tx, name) is not None
 
 
+async def profile_of(tx: Tx, name: str) -> str | None:
+    """The world's profile, or None without the world."""
+    world = await worlds.read(tx, name)
+    return None if world is None else world.profile
+
+
 async def listed(tx: Tx) -> list[World]:
     """Every world, by name."""
     return await worlds.all_worlds(tx)
@@ -56,9 +62,16 @@ async def found(tx: Tx, name: str, setting: Setting) -> bool:
 
 
 async def adjust(tx: Tx, name: str, *, profile: str | None, rate: float | None, frozen: bool | None) -> None:
-    """Change what is given, unless the world is so already or somebody advances it."""
+    """Change what is given, unless the world is so already or somebody advances it. Conflict: it has had clusters,
+    which are named in another way than those of the profile would be."""
     world = await _existing(tx, name)
     if profile not in (None, world.profile):
+        if MOTO in (profile, world.profile) and await worlds.has_clusters(tx, name):
+            raise Conflict(
+                f"World '{name}' has the profile {world.profile} and clusters that are named accordingly, so it cannot "
+                f"take the profile {profile}. Make a world with `windtunnel world create NAME --profile {profile}`,"
+                " or begin in another data directory or with --ephemeral."
+            )
         await worlds.set_profile(tx, name, str(profile))
     if rate in (None, world.rate) and frozen in (None, world.frozen):
         return

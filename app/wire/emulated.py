@@ -3,9 +3,14 @@
 import importlib
 import pkgutil
 
+from app.core.world import MOTO
 from app.wire import cost_explorer
 from app.wire import sagemaker as topics
 from app.wire.aws.registry import AwsService
+from app.wire.moto import dialect as moto
+
+DIALECTS = {MOTO: moto.MOTO}
+"""The profiles whose worlds have another's manners."""
 
 
 def services() -> tuple[AwsService, ...]:

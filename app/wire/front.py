@@ -5,7 +5,6 @@ AWS requests go straight to their endpoint; the routing of FastAPI would cost mo
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from app import clock
@@ -19,47 +18,57 @@ from app.wire.safety import App, AsgiScope, Message, Receive, Send
 
 KNOWN_SECONDS = 1.0
 """How long a world that was there is taken to be there still; what it owns is locked, or found missing, anyway."""
-UNHURRIED = tuple(f"/_windtunnel/{noun}" for noun in ("clock/advance", "worlds", "snapshots", "reset", "bills"))
+MOTO_RESET = "/moto-api/reset"
+_SLOW = ("clock/advance", "worlds", "snapshots", "reset", "bills")
+UNHURRIED = (*(f"/_windtunnel/{noun}" for noun in _SLOW), MOTO_RESET)
 """What may take as long as it takes: it visits every instant of a period, or every row of a world."""
 SURFACE = "windtunnel.surface"
 _TARGET, _REQUEST_ID = b"x-amz-target", b"x-request-id"
 
 log = logging.getLogger("windtunnel.front")
-FindWorld = Callable[[str], Awaitable[bool]]
 
 
 class KnownWorlds:
-    """Remembers for a second which worlds exist, so that hot reads need no query for it."""
+    """Remembers for a second which worlds exist and their profiles, so that hot reads need no query for it."""
 
     def __init__(self, service: Any) -> None:
         self._service = service
-        self._until: dict[str, float] = {}
+        self._known: dict[str, tuple[float, str]] = {}
 
-    async def has(self, name: str) -> bool:
-        """False only when the database says so: that it is away is for the surface to tell."""
-        now = clock.monotonic()
-        if name == DEFAULT_WORLD or self._until.get(name, 0.0) > now:
-            return True
+    async def profile(self, name: str) -> str | None:
+        """The world's profile. None only when the database says that there is no such world: that it is away is for
+        the surface to tell, and so is that `main` is missing."""
+        now, known = clock.monotonic(), self._known
+        until, profile = known.get(name, (0.0, ""))
+        if until > now:
+            return profile
+        if name in known:
+            known[name] = now + KNOWN_SECONDS, profile  # one looks again, the others need not wait for it
         try:
-            found = await self._service.db.run(worlds.exists, name)
+            async with asyncio.timeout(DEADLINE_S):
+                found: str | None = await self._service.db.run(worlds.profile_of, name)
         except Exception as error:
             if not is_database_away(error):
                 raise
-            return True
-        if not found:
-            self._until.pop(name, None)
-            return False
-        if len(self._until) > 10_000:
-            self._until.clear()
-        self._until[name] = now + KNOWN_SECONDS
-        return True
+            return profile
+        if found is None:
+            known.pop(name, None)
+            return "" if name == DEFAULT_WORLD else None
+        if len(known) > 10_000:
+            known.clear()
+        known[name] = now + KNOWN_SECONDS, found
+        return found
+
+    def forget(self) -> None:
+        """Something may have been done to worlds: look again."""
+        self._known = {}  # who is looking just now leaves what it finds in the old one
 
 
 class Front:
     """ASGI middleware: AWS to `aws`, the rest to `app`."""
 
-    def __init__(self, app: App, *, aws: App, has_world: FindWorld, on_change: Callable[[], None]) -> None:
-        self._app, self._aws, self._has_world, self._on_change = app, aws, has_world, on_change
+    def __init__(self, app: App, *, aws: App, known: KnownWorlds, on_change: Callable[[], None]) -> None:
+        self._app, self._aws, self._known, self._on_change = app, aws, known, on_change
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Answer a request on whichever surface it is for."""
@@ -67,8 +76,11 @@ class Front:
             return await self._app(scope, receive, send)
         surface = surface_of(scope, has_target=any(name == _TARGET for name, _ in scope["headers"]))
         world = scope.get("windtunnel.world", DEFAULT_WORLD)
-        if not await self._has_world(world):
+        needless = world == DEFAULT_WORLD and surface is not Surface.AWS  # to be told how we are, without a database
+        profile = "" if needless else await self._known.profile(world)
+        if profile is None:
             return await refuse(send, surface, _no_world(world))
+        scope["windtunnel.profile"] = profile
         if surface is Surface.AWS:
             return await self._aws(scope, receive, send)
         scope[SURFACE] = surface
@@ -77,9 +89,10 @@ class Front:
         return await self._app(scope, receive, send)
 
     def _after_change(self, send: Send) -> Send:
-        """Whatever was changed, faults may have been: nobody who knows the answer meets what was before it."""
+        """Whatever was changed, worlds and faults may have been: nobody who knows the answer meets what was before."""
 
         async def told(message: Message) -> None:
+            self._known.forget()
             self._on_change()
             await send(message)
 

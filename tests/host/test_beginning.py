@@ -7,7 +7,9 @@ import httpx
 import pytest
 
 from app.settings import load
-from tests.kit import serving
+from tests.kit import aws_client, group, serving
+
+SCRIPTS = {"SourceS3Uri": "s3://sagemaker-scripts", "OnCreate": "on_create.sh"}
 
 
 def clock_after(dsn: str, flags: dict[str, Any], environ: dict[str, str] | None = None) -> tuple[Any, ...]:
@@ -42,3 +44,17 @@ def test_what_comes_too_late_is_said(fresh: str, caplog: pytest.LogCaptureFixtur
     (line,) = (each for each in caplog.messages if "reset" in each)
     assert "start, seed, seed-file" in line
     assert "windtunnel reset --seed-file FILE" in line
+
+
+def test_clusters_keep_their_world_from_moto(fresh: str, caplog: pytest.LogCaptureFixture) -> None:
+    """CT-16: ids are names in worlds of the profile moto alone, so one with clusters keeps its way."""
+    assert clock_after(fresh, {"frozen": True}) == ("fast", 1, True)
+    assert clock_after(fresh, {"profile": "moto"}) == ("moto", 1, True)
+    with serving(load({}, {"WINDTUNNEL_DATABASE_URL": fresh})) as running:
+        client = aws_client(running.base)
+        client.create_cluster(ClusterName="demo", InstanceGroups=[group("g", LifeCycleConfig=SCRIPTS)])
+        client.close()
+    with caplog.at_level(logging.WARNING):
+        assert clock_after(fresh, {"profile": "fast", "rate": 9}) == ("moto", 9, True)
+    (line,) = (each for each in caplog.messages if "profile" in each)
+    assert "windtunnel world create NAME --profile fast" in line

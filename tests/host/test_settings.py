@@ -114,6 +114,13 @@ def test_a_child_knows_what_was_given_though_it_be_the_default() -> None:
     assert load(environ={}).environment() == {}
 
 
+def test_motos_profile_brings_motos_account() -> None:
+    """A default of the profile, which any source overrides."""
+    assert load({"profile": "moto"}, {}).default_account == "123456789012"
+    assert load({"profile": "moto"}, {"WINDTUNNEL_DEFAULT_ACCOUNT": "1" * 12}).default_account == "1" * 12
+    assert load({}, {}).default_account == "111122223333"
+
+
 @pytest.mark.parametrize(
     ("flags", "environ", "file", "place"),
     [

@@ -34,15 +34,18 @@ _TARGETS = {
 class Problems:
     """What is wrong with one request, and which of its members nobody knows."""
 
-    __slots__ = ("broken", "ignored", "mistyped")
+    __slots__ = ("broken", "ignored", "mistyped", "unchecked")
 
-    def __init__(self) -> None:
+    def __init__(self, unchecked: frozenset[str] = frozenset()) -> None:
+        self.unchecked = unchecked
         self.broken: list[str] = []
         self.mistyped: list[str] = []
         self.ignored: list[str] = []
 
     def breaks(self, value: Any, path: str, constraint: str) -> None:
-        """`value` at `path` breaks one constraint, told in AWS's words."""
+        """`value` at `path` breaks one constraint, told in AWS's words, unless any value will do there."""
+        if value is not None and path in self.unchecked:
+            return
         shown = "Value null" if value is None else f"Value '{echo(value)}'"
         self.broken.append(f"{shown} at '{path}' failed to satisfy constraint: {constraint}")
 

@@ -6,7 +6,7 @@ sees HTTP; the wire never sees state.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -18,6 +18,7 @@ from app.core.mishaps import Mishap
 from app.core.scope import DEFAULT_WORLD, Scope
 from app.wire.aws import errors
 from app.wire.aws.canonical import Signed
+from app.wire.aws.dialect import PLAIN, Dialect
 from app.wire.aws.errors import Answer, AwsError
 from app.wire.aws.mishaps import HANG_UP, Befall, cluster_of, error_of, nothing_befalls
 from app.wire.aws.problems import Problems, serialization_text, validation_text
@@ -44,8 +45,8 @@ log = logging.getLogger("windtunnel.aws")
 class Authentication(Protocol):
     """How a caller is known: `signature.Trusting` or `signature.Verifying`."""
 
-    def caller(self, request: Signed, service: str) -> Caller:
-        """Who asks; AwsError when that is refused."""
+    def caller(self, request: Signed, service: str, account: str | None = None) -> Caller:
+        """Who asks, for `account` if the access key is none; AwsError when that is refused."""
 
 
 @dataclass(slots=True)
@@ -54,6 +55,7 @@ class _Call:
 
     request_id: str
     scope: Scope
+    dialect: Dialect = PLAIN
     operation: str = ""
     api: str = "aws"
     mishap: Mishap | None = None
@@ -61,7 +63,10 @@ class _Call:
 
 
 class AwsEndpoint:
-    """An ASGI application that serves `services`. `service` is what handlers find as `ctx.service`."""
+    """An ASGI application that serves `services`. `service` is what handlers find as `ctx.service`.
+
+    `dialects` are by the profile of the world, which `scope["windtunnel.profile"]` tells.
+    """
 
     def __init__(
         self,
@@ -72,6 +77,7 @@ class AwsEndpoint:
         on_request: Callable[[RequestRecord], None],
         befall: Befall = nothing_befalls,
         deadline_s: float = DEADLINE_S,
+        dialects: Mapping[str, Dialect] | None = None,
     ) -> None:
         self._services = {each.target_prefix: each for each in services}
         self._service = service
@@ -79,12 +85,14 @@ class AwsEndpoint:
         self._on_request = on_request
         self._befall = befall
         self._deadline_s = deadline_s
+        self._dialects = dialects or {}
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request, whatever it is, in AWS's dialect."""
         started = monotonic()
         world = scope.get("windtunnel.world", DEFAULT_WORLD)
-        call = _Call(new_request_id(), Scope(world, "", ""))
+        dialect = self._dialects.get(scope.get("windtunnel.profile", ""), PLAIN)
+        call = _Call(new_request_id(), Scope(world, "", ""), dialect)
         body = await _body(receive)
         if body is None:
             return  # the client is gone
@@ -117,21 +125,22 @@ class AwsEndpoint:
 
     async def _answer(self, call: _Call, request: Signed) -> Answer:
         service, operation = self._find(call, request)
-        caller = self._authentication.caller(request, service.model.signing_name)
+        dialect = call.dialect
+        caller = self._authentication.caller(request, service.model.signing_name, dialect.account)
         call.scope = Scope(call.scope.world, caller.account, caller.region)
-        value = read_input(operation, request, call.ignored)
+        value = read_input(operation, request, call.ignored, dialect)
         call.mishap = await self._befall(call.scope, service.name, operation.name, cluster_of(value))
         if call.mishap is not None and call.mishap.instead is not None:
             raise error_of(call.mishap.instead)
-        context = Context(self._service, call.scope, call.request_id)
+        context = dialect.context(Context(self._service, call.scope, call.request_id))
         try:
             async with asyncio.timeout(self._deadline_s):
                 result = await operation.handler(context, value)
         except DomainError as error:
-            raise errors.of_domain(error, operation.model.errors) from error
+            raise dialect.refusal(error) or errors.of_domain(error, operation.model.errors) from error
         if operation.write is None:
             return Answer(200, None, b"")
-        return Answer(200, None, orjson.dumps(operation.write(result or {})))
+        return Answer(200, None, orjson.dumps(operation.write(dialect.tell(operation.name, result or {}))))
 
     def _find(self, call: _Call, request: Signed) -> tuple[AwsService, Operation]:
         if request.method != "POST":
@@ -156,7 +165,7 @@ class AwsEndpoint:
         return service, service.operations[name]
 
 
-def read_input(operation: Operation, request: Signed, ignored: list[str]) -> dict[str, Any]:
+def read_input(operation: Operation, request: Signed, ignored: list[str], dialect: Dialect = PLAIN) -> dict[str, Any]:
     """The request's body as the operation's input; AwsError that names all its problems. Fills `ignored`."""
     content_type = request.header("content-type")
     if content_type is not None and content_type.partition(";")[0].strip().lower() not in _CONTENT_TYPES:
@@ -166,8 +175,8 @@ def read_input(operation: Operation, request: Signed, ignored: list[str]) -> dic
         raw = orjson.loads(request.body)
     except orjson.JSONDecodeError as error:
         raise _unreadable(f"The body is not JSON: {error}.") from None
-    found = Problems()
-    value = operation.read(raw, "", found)
+    found = Problems(dialect.unchecked)
+    value = operation.read(dialect.hear(operation.name, raw), "", found)
     ignored.extend(found.ignored)
     if found.mistyped:
         raise _unreadable(serialization_text(found.mistyped))

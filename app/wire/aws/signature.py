@@ -69,21 +69,22 @@ class Trusting:
         self._nobody = Caller(default_account, default_region)
         self._of_credential = lru_cache(1024)(self._read)
 
-    def caller(self, request: Signed, service: str) -> Caller:
-        """The account and region that the request names, or the defaults."""
+    def caller(self, request: Signed, service: str, account: str | None = None) -> Caller:
+        """The account and region that the request names, or `account` and the defaults."""
         authorization = request.header("authorization")
         if authorization is None:
             credential = dict(request.query_pairs()).get("X-Amz-Credential") if request.query else None
-            return self._of_credential(f"Credential={credential}") if credential else self._nobody
-        return self._of_credential(authorization[:512])
+            authorization = f"Credential={credential}"
+        return self._of_credential(authorization[:512], account)
 
-    def _read(self, authorization: str) -> Caller:
+    def _read(self, authorization: str, otherwise: str | None) -> Caller:
+        nobody = Caller(otherwise or self._nobody.account, self._nobody.region)
         found = _CREDENTIAL.search(authorization)
         if found is None:
-            return self._nobody
+            return nobody
         account, region = found.groups()
         return Caller(
-            account if _ACCOUNT.fullmatch(account) else self._nobody.account,
+            account if _ACCOUNT.fullmatch(account) else nobody.account,
             region if _REGION.fullmatch(region) else self._nobody.region,
         )
 
@@ -95,7 +96,7 @@ class Verifying:
         self._keys = keys
         self._default_account = default_account
 
-    def caller(self, request: Signed, service: str) -> Caller:
+    def caller(self, request: Signed, service: str, account: str | None = None) -> Caller:
         """Who signed; AwsError with AWS's code when that cannot be told."""
         claim = canonical.claim_of(request)
         access_key, day, region, scope_service, terminator = _scope_of(claim.credential)
@@ -115,7 +116,7 @@ class Verifying:
         if not hmac.compare_digest(expected.encode(), claim.signature.encode("utf-8", "replace")):
             raise _invalid(_MISMATCH)
         _check_token(key, claim.token, now)
-        return Caller(access_key if _ACCOUNT.fullmatch(access_key) else self._default_account, region)
+        return Caller(access_key if _ACCOUNT.fullmatch(access_key) else account or self._default_account, region)
 
 
 def _scope_of(credential: str) -> list[str]:

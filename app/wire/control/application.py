@@ -15,6 +15,7 @@ from app.wire.control import (
     health,
     imports,
     metrics,
+    moto,
     prices,
     quotas,
     refusals,
@@ -39,6 +40,7 @@ def application(service: Service) -> FastAPI:
     refusals.install(app)
     for noun in NOUNS:
         app.include_router(noun.router, prefix=PREFIX, responses=REFUSALS)
+    app.include_router(moto.router)
     app.router.redirect_slashes = False
     app.router.default = unknown_path
     app.add_middleware(Account, request_log=service.request_log)

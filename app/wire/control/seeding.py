@@ -11,7 +11,7 @@ from typing import Any, cast
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app import clock
-from app.core.errors import DomainError, Invalid
+from app.core.errors import Conflict, DomainError, Invalid
 from app.core.scope import DEFAULT_WORLD
 from app.core.times import WorldTime
 from app.core.world import MOST_RATE
@@ -103,7 +103,12 @@ async def begin(tx: Tx, service: Service) -> None:
 async def _go_on(tx: Tx, settings: Settings) -> None:
     """What was given is applied where a world can change in it; the rest is said to have no effect."""
     asked = {name: getattr(settings, name) for name in ("profile", "rate", "frozen") if settings.is_given(name)}
-    await worlds.adjust(tx, DEFAULT_WORLD, **dict.fromkeys(("profile", "rate", "frozen")) | asked)
+    wanted = dict.fromkeys(("profile", "rate", "frozen")) | asked
+    try:
+        await worlds.adjust(tx, DEFAULT_WORLD, **wanted)
+    except Conflict as error:
+        log.warning("%s It keeps its profile.", error.message)
+        await worlds.adjust(tx, DEFAULT_WORLD, **wanted | {"profile": None})
     late = [name.replace("_", "-") for name in ("start", "seed", "seed_file") if settings.is_given(name)]
     if late:
         log.warning(

@@ -29,7 +29,7 @@ class NewWorld(BaseModel):
     model_config = STRICT | {"json_schema_extra": {"examples": [{"name": "test-1", "seed": 7, "frozen": True}]}}
     name: str = Field(max_length=200, pattern=TEXT)
     seed: int | None = Field(default=None, ge=0, lt=2**63)
-    profile: Literal["instant", "fast", "realistic"] | None = None
+    profile: Literal["instant", "fast", "realistic", "moto"] | None = None
     frozen: bool | None = None
     rate: float | None = Field(default=None, gt=0, le=MOST_RATE)
     start: Instant | None = None
