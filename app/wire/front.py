@@ -5,6 +5,7 @@ AWS requests go straight to their endpoint; the routing of FastAPI would cost mo
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import Any
 
 from app import clock
