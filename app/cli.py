@@ -50,6 +50,7 @@ app.command()(bill.bill)
 app.command()(world.reset)
 app.command()(observe.requests)
 app.command()(observe.events)
+app.command()(observe.attachments)
 app.command()(observe.metrics)
 for noun in (clock, capacity, quota, fault, price, world, snapshot):
     app.add_typer(noun.app, name=noun.__name__.rpartition(".")[2])

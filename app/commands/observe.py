@@ -1,4 +1,4 @@
-"""`windtunnel requests`, `events`, `metrics`: what the service has seen and said (CT-7)."""
+"""`windtunnel requests`, `events`, `attachments`, `metrics`: what the service has seen and said (CT-7)."""
 
 from typing import Annotated, Any
 
@@ -24,6 +24,17 @@ def events(limit: Limit = None, world: o.World = None, endpoint: o.Endpoint = No
         return
     columns = ("time", "detail-type", "account", "region", "resources", "detail")
     table(answer["events"], columns, empty="no events")
+
+
+def attachments(world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
+    """Volumes and network interfaces on nodes, with their present statuses."""
+    answer = call("GET", "attachments", world=world, endpoint=endpoint)
+    if as_json:
+        show(answer, as_json=True)
+        return
+    rows = [{**row, "what": row.get("volume") or row["interface"]} for kind in answer.values() for row in kind]
+    columns = ("what", "status", "cluster", "node", "device", "attached_at")
+    table(rows, columns, empty="nothing is attached")
 
 
 def metrics(world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:

@@ -6,6 +6,7 @@ from fastapi import FastAPI
 
 from app.service import Service
 from app.wire.control import (
+    attachments,
     bills,
     capacity,
     clock,
@@ -26,7 +27,22 @@ from app.wire.control.vocabulary import Refused
 from app.wire.front import Account, unknown_path
 
 PREFIX = "/_windtunnel"
-NOUNS = (health, metrics, clock, worlds, imports, snapshots, capacity, quotas, prices, faults, bills, events, document)
+NOUNS = (
+    health,
+    metrics,
+    clock,
+    worlds,
+    imports,
+    snapshots,
+    capacity,
+    quotas,
+    prices,
+    faults,
+    bills,
+    events,
+    attachments,
+    document,
+)
 REFUSALS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": Refused, "description": "Refused: the message says why and what to do."},
     "503": {"model": Refused, "description": "The database is away; nothing was acknowledged."},
