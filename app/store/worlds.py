@@ -39,24 +39,31 @@ BUSY = f"""WITH running AS MATERIALIZED (SELECT name, {_NOW} AS now FROM world W
     ORDER BY name"""
 PATIENT = "SET LOCAL statement_timeout = '30s'"
 """For who wants a world alone: passes over it are short, but may be many."""
-# A config or quota changes by itself when its clock gets there: only what lies ahead counts, and needs no work.
+SETTLING = ("governance", "cluster_extension", "node_volume")
+"""What changes by itself when the clock gets there: only what lies ahead counts, and needs no work."""
+
+
+def _next(column: str, table: str) -> str:
+    return f"(SELECT min({column}) FROM {table} WHERE world = $1 AND {column} > (SELECT now FROM clock))"
+
+
 AGENDA = f"""WITH clock AS MATERIALIZED (SELECT {_NOW} AS now FROM world WHERE name = $1)
     SELECT (SELECT min(at) FROM capacity_change WHERE world = $1),
     (SELECT min(at) FROM capacity_wake WHERE world = $1),
     (SELECT min(due_at) FROM cluster WHERE world = $1 AND due_at IS NOT NULL),
-    (SELECT min(settles_at) FROM governance WHERE world = $1 AND settles_at > (SELECT now FROM clock))"""
+    least({", ".join(_next("settles_at", table) for table in SETTLING)})"""
 # A wall clock that jumped, or a time without any live process, is no time of a running world.
 SHIFT = "UPDATE world SET base_wall = base_wall + $1::interval WHERE NOT frozen"
 
 
 class Agenda(NamedTuple):
     """The earliest due instants of scheduled capacity, of waiting nodes to wake, and of clusters; and the next one at
-    which the status of a scheduler config or compute quota changes, where there is nothing to do."""
+    which a status changes by the clock alone, as that of a compute quota, where there is nothing to do."""
 
     change: WorldTime | None
     wake: WorldTime | None
     cluster: WorldTime | None
-    governance: WorldTime | None = None
+    shown: WorldTime | None = None
 
     @property
     def first(self) -> WorldTime | None:

@@ -178,10 +178,10 @@ async def settle_once(
 ) -> Counter[str] | None:
     """One piece of due work of a world, in the order: capacity that changes, nodes to wake, clusters. None: no work.
 
-    A config or quota has settled by the clock alone: such an instant is counted, and there is nothing to do.
+    A status has changed by the clock alone: such an instant is counted, and there is nothing to do.
     """
-    if agenda.governance is not None and agenda.governance <= now:
-        return Counter(governance_changes=1)
+    if agenda.shown is not None and agenda.shown <= now:
+        return Counter(status_changes=1)
     if agenda.change is not None and agenda.change <= now:
         return Counter(capacity_changes=await db.run(apply_due_changes, name, now))
     if agenda.wake is not None and agenda.wake <= now:

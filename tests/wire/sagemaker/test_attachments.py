@@ -194,3 +194,10 @@ def test_an_instance_type_has_so_many_interfaces(world: TestWorld, arn: str) -> 
         call(ClusterName=arn, NodeId=node, NetworkInterfaceId=f"eni-{n:08x}")
     code, message = refusal(call, ClusterName=arn, NodeId=node, NetworkInterfaceId=INTERFACE)
     assert code == LIMIT and "ml.c5.xlarge" in message
+
+
+def test_the_next_thing_that_happens_is_the_attachment(world: TestWorld, arn: str) -> None:
+    """CT-1: an advance to what comes next stops there, though nothing has to be done."""
+    attach(world, arn, node_ids(world)[0])
+    world.control("POST", "clock/advance", json={"next": True})
+    assert shown(world) == ["attached"]
