@@ -1,6 +1,7 @@
 """Billable intervals and what they cost: integer milliseconds, integer micro-dollars, one rounding (HP-22)."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from app.core.times import WorldTime, millis
 
@@ -19,6 +20,18 @@ class Interval:
     started_at: WorldTime
     ended_at: WorldTime | None
     previous_end: WorldTime | None
+
+
+def settle(opened: Sequence[Interval], closed: Sequence[Interval]) -> tuple[list[Interval], list[Interval]]:
+    """The intervals to close, then those to insert: what began and ended in one batch is inserted with its end.
+
+    So each one finds the end of the one before it, to which it is chained.
+    """
+    ends = {(one.logical_id, one.number): one.ended_at for one in closed}
+    begun = [(one.logical_id, one.number) for one in opened]
+    inserted = [replace(one, ended_at=ends.get(key)) for key, one in zip(begun, opened, strict=True)]
+    begun_now = set(begun)
+    return [one for one in closed if (one.logical_id, one.number) not in begun_now], inserted
 
 
 def charge(weighted_ms: int) -> int:

@@ -23,6 +23,7 @@ _COLUMNS = [
     "micro_usd_per_hour",
     "price_evidence",
     "started_at",
+    "ended_at",
     "previous_number",
     "previous_end",
 ]
@@ -70,9 +71,8 @@ class Entry(NamedTuple):
     ended_at: WorldTime | None
 
 
-async def open_intervals(
-    tx: Tx, scope: Scope, cluster_id: str, opened: Sequence[Interval], rates: Mapping[str, Rate]
-) -> None:
+async def insert(tx: Tx, scope: Scope, cluster_id: str, opened: Sequence[Interval], rates: Mapping[str, Rate]) -> None:
+    """New intervals, open or over already; each chained to its node's last one, which must have ended."""
     key = (scope.world, scope.account, scope.region, cluster_id)
     records = [
         (
@@ -84,6 +84,7 @@ async def open_intervals(
             one.instance_type,
             *rates[one.instance_type],
             one.started_at,
+            one.ended_at,
             one.number - 1 or None,
             one.previous_end,
         )
@@ -92,7 +93,7 @@ async def open_intervals(
     await insert_rows(tx, "ledger", _COLUMNS, records)
 
 
-async def close_intervals(tx: Tx, scope: Scope, cluster_id: str, closed: Sequence[Interval]) -> None:
+async def close(tx: Tx, scope: Scope, cluster_id: str, closed: Sequence[Interval]) -> None:
     if not closed:
         return
     key = (scope.world, scope.account, scope.region, cluster_id)

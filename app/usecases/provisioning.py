@@ -17,7 +17,7 @@ from app.core.cluster import Cluster, Group, cluster_status, new_node, victims
 from app.core.faults import Faults
 from app.core.instance import Instance, next_due
 from app.core.launching import Batch, Surroundings, work
-from app.core.metering import Interval
+from app.core.metering import Interval, settle
 from app.core.provisioning import Decision, decide, next_deadline
 from app.core.scope import Scope
 from app.core.times import WorldTime
@@ -168,10 +168,11 @@ async def _save_batch(tx: Tx, scope: Scope, world: World, batch: Batch, new: Seq
 async def _save_bills(
     tx: Tx, scope: Scope, cluster_id: str, opened: Sequence[Interval], closed: Sequence[Interval]
 ) -> None:
-    if opened:
-        prices = await rates(tx, scope.world, scope.region, {one.instance_type for one in opened})
-        await ledger.open_intervals(tx, scope, cluster_id, opened, prices)
-    await ledger.close_intervals(tx, scope, cluster_id, closed)
+    over, new = settle(opened, closed)
+    await ledger.close(tx, scope, cluster_id, over)
+    if new:
+        prices = await rates(tx, scope.world, scope.region, {one.instance_type for one in new})
+        await ledger.insert(tx, scope, cluster_id, new, prices)
 
 
 async def _carry_out(

@@ -1,7 +1,7 @@
 """One cluster in memory, moved by the core alone: due nodes, then decisions, instant by instant."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from app.core.capacity import Pool, Stock
@@ -10,8 +10,9 @@ from app.core.cluster_events import Event
 from app.core.faults import Faults, Rule
 from app.core.instance import COUNTED, LAUNCHABLE, Instance, Node, next_due
 from app.core.launching import Batch, Surroundings, work
-from app.core.metering import Interval
+from app.core.metering import Interval, settle
 from app.core.provisioning import Decision, decide, next_deadline
+from app.core.repair import reboot_problem
 from app.core.times import WorldTime
 from app.core.timings import Timings
 from app.core.updating import begin_update, revise
@@ -72,6 +73,14 @@ class Fleet:
         """UpdateCluster with a new group."""
         self.groups[group.name] = group
         self.cluster = begin_update(self.cluster, {}, busy=True)
+        self._asked_at = self.now
+        return self
+
+    def repair(self, change: Callable[[Instance, WorldTime], Instance]) -> "Fleet":
+        """BatchReboot or BatchReplace of every node that may be."""
+        for node in list(self.nodes.values()):
+            if reboot_problem(self.cluster, self.groups[node.group], node) is None:
+                self.nodes[node.logical_id] = change(node, self.now)
         self._asked_at = self.now
         return self
 
@@ -166,17 +175,18 @@ class Fleet:
 
     def _charge(self, opened: Sequence[Interval], closed: Sequence[Interval]) -> None:
         """As the ledger's constraints have it: numbered, chained, none open twice."""
-        for one in opened:
+        over, new = settle(opened, closed)
+        for one in over:
+            interval = self.ledger[one.logical_id, one.number]
+            assert interval.ended_at is None
+            assert one.ended_at is not None and one.ended_at >= interval.started_at
+            self.ledger[one.logical_id, one.number] = replace(interval, ended_at=one.ended_at)
+        for one in new:
             before = self.ledger.get((one.logical_id, one.number - 1))
             assert (one.logical_id, one.number) not in self.ledger
             assert one.previous_end == (before.ended_at if before else None)
             assert before is None or (before.ended_at is not None and before.ended_at <= one.started_at)
             self.ledger[one.logical_id, one.number] = one
-        for one in closed:
-            interval = self.ledger[one.logical_id, one.number]
-            assert interval.ended_at is None
-            assert one.ended_at is not None and one.ended_at >= interval.started_at
-            self.ledger[one.logical_id, one.number] = replace(interval, ended_at=one.ended_at)
 
     def _take(self, made: Decision) -> None:
         self.cluster, self.groups, self.gone = made.cluster, dict(made.groups), made.gone

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.effects import EFFECTS
+from app.core.repair import reboot, replace
 from app.core.times import WorldTime
 from app.core.timings import PROFILES
 from tests.core.builders import CPU, GPU, T0, at, classic, controller, group, living, login, pool, rule, slurm, workers
@@ -15,6 +16,7 @@ from tests.core.fleet import Fleet, story
 
 END = at(hours=8)
 LAUNCH_EFFECTS = [name for name, effect in EFFECTS.items() if effect.kind == "launch"]
+NODE_EFFECTS = [name for name, effect in EFFECTS.items() if effect.kind == "node"]
 Step = tuple[WorldTime, Callable[[Fleet], object]]
 
 
@@ -32,6 +34,17 @@ def script_of(seed: int) -> tuple[Callable[[], Fleet], list[Step]]:
             times=dice.choice([None, 1, 4]),
         )
         for n in range(dice.randint(0, 3))
+    ]
+    faults += [
+        rule(
+            dice.choice(NODE_EFFECTS),
+            f"ill-{n}",
+            probability=dice.choice([200_000, 1_000_000]),
+            times=dice.randint(1, 5),
+            seconds=dice.choice([None, 1800]),
+            code=dice.choice([None, "Xid-73"]),
+        )
+        for n in range(dice.randint(0, 2))
     ]
     minimum = dice.randint(0, 3)
     waits = T0 if minimum else None
@@ -72,7 +85,11 @@ def _deed(dice: random.Random, kind: str) -> Callable[[Fleet], object]:
         if fleet.status in ("InService", "Failed"):
             fleet.delete()
 
-    return dice.choice([update, update, provide, provide, delete])
+    def cure(fleet: Fleet) -> None:
+        if fleet.status == "InService":
+            fleet.repair(reboot if total % 2 else replace)
+
+    return dice.choice([update, update, provide, provide, cure, delete])
 
 
 def play(begin: Callable[[], Fleet], steps: Sequence[Step], looks: Sequence[WorldTime]) -> Fleet:
@@ -114,7 +131,7 @@ def check_bills(fleet: Fleet) -> None:
             continue
         if event.kind in ("script-started", "provisioned"):
             begun.setdefault(event.instance_id, event.at)
-        elif event.kind in ("script-failed", "terminating"):
+        elif event.kind in ("script-failed", "provision-failed", "terminating"):
             ended.setdefault(event.instance_id, event.at)
     told = {one: (start, ended.get(one)) for one, start in begun.items()}
     assert {one.instance_id: (one.started_at, one.ended_at) for one in fleet.ledger.values()} == told

@@ -42,8 +42,8 @@ def interval(
 
 
 async def open_one(tx: Tx, scope: Scope, number: int, start: WorldTime, previous: WorldTime | None = None) -> None:
-    await ledger.open_intervals(tx, scope, CLUSTER_ID, [interval(number, start, previous=previous)], RATES)
+    await ledger.insert(tx, scope, CLUSTER_ID, [interval(number, start, previous=previous)], RATES)
 
 
 async def close_one(tx: Tx, scope: Scope, number: int, end: WorldTime) -> None:
-    await ledger.close_intervals(tx, scope, CLUSTER_ID, [interval(number, T0, end)])
+    await ledger.close(tx, scope, CLUSTER_ID, [interval(number, T0, end)])
