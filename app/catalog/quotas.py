@@ -35,22 +35,30 @@ def quotas() -> Mapping[str, Quota]:
 
 def on_demand_quota(instance_type: str) -> Quota:
     """The quota `ml.p5.48xlarge for cluster usage`, over all clusters; its key is `ml.p5.48xlarge`."""
-    return _type_quota("on_demand", instance_type, instance_type, "cluster usage")
+    return _type_quota("on_demand", instance_type, instance_type, f"{instance_type} for cluster usage")
 
 
 def spot_quota(instance_type: str) -> Quota:
     """The quota `ml.p5.48xlarge for cluster spot instance usage`; its key is `ml.p5.48xlarge/spot`."""
-    return _type_quota("spot", f"{instance_type}/spot", instance_type, "cluster spot instance usage")
+    return _type_quota(
+        "spot", f"{instance_type}/spot", instance_type, f"{instance_type} for cluster spot instance usage"
+    )
 
 
-def _type_quota(kind: str, key: str, instance_type: str, usage: str) -> Quota:
+def reserved_quota(instance_type: str) -> Quota:
+    """The quota of a type's instances in training plans; its key is `ml.p5.48xlarge/reserved`."""
+    name = f"Number of {instance_type} instances in reserved capacity across training plans per Region"
+    return _type_quota("reserved", f"{instance_type}/reserved", instance_type, name)
+
+
+def _type_quota(kind: str, key: str, instance_type: str, name: str) -> Quota:
     row = _known(kind).get(instance_type, {})
     known: Row = (
         origin(table("quotas"), row) if row else {"evidence": "placeholder", "source": _PATTERN, "date": _PATTERN_ON}
     )
     return Quota(
         key=key,
-        name=f"{instance_type} for {usage}",
+        name=name,
         code=row.get("code"),
         unit="instances",
         applied="total",

@@ -99,3 +99,25 @@ class Quota:
     evidence: Evidence
     source: str
     date: date
+
+
+@dataclass(frozen=True, slots=True)
+class UltraServer:
+    """An UltraServer: so many instances of one type."""
+
+    name: str
+    instance_type: str
+    instances: int
+    evidence: Evidence
+    source: str
+    date: date
+
+
+@dataclass(frozen=True, slots=True)
+class Fee:
+    """Upfront fee of one instance in a training plan, integer micro-dollars for 24 hours."""
+
+    micro_usd_per_day: int
+    evidence: Evidence
+    source: str
+    date: date

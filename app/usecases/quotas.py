@@ -33,5 +33,6 @@ def names() -> frozenset[str]:
             *(quota.name for quota in catalog.quotas().values()),
             *(catalog.on_demand_quota(name).name for name in types),
             *(catalog.spot_quota(name).name for name in types),
+            *(catalog.reserved_quota(name).name for name in catalog.reservable()),
         ]
     )

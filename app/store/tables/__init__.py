@@ -1,6 +1,6 @@
 """Every table, for Alembic: one module a topic. Statements are whole SQL elsewhere in the store."""
 
-from app.store.tables import attachments, clusters, governance, service, slurm, snapshots, worlds
+from app.store.tables import attachments, clusters, governance, plans, service, slurm, snapshots, worlds
 from app.store.tables.base import metadata
 
 __all__ = [
@@ -9,6 +9,7 @@ __all__ = [
     "clusters",
     "governance",
     "metadata",
+    "plans",
     "service",
     "slurm",
     "snapshots",

@@ -136,6 +136,8 @@ instance = Table(
     time_column("billed_from"),
     time_column("billed_until"),
     Column("wish", JSONB),
+    Column("reservation", Text),
+    Column("server", Integer),
     time_column("due_at"),
     Index("uq_instance_logical_id", *CLUSTER_KEY, "logical_id", unique=True),
     Index("ix_instance_due", *CLUSTER_KEY, "due_at", postgresql_where=text("due_at IS NOT NULL")),
@@ -148,6 +150,12 @@ instance = Table(
         "instance_type",
         "waiting_since",
         postgresql_where=text("waiting_since IS NOT NULL"),
+    ),
+    Index(
+        "ix_instance_reserved",
+        *TENANT,
+        "reservation",
+        postgresql_where=text("reservation IS NOT NULL AND zone IS NOT NULL"),
     ),
     Index("ix_instance_held", "world", "region", "instance_type", postgresql_where=text("zone IS NOT NULL")),
 )
