@@ -10,7 +10,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from app.wire import emulated
-from tests.kit import TestWorld, classic, eks, group, login, slurm, workers
+from tests.kit import Running, TestWorld, classic, eks, group, login, slurm, workers
+from tests.plans import exercise
 
 REQUEST = json.loads(Path("examples/create_cluster.json").read_text())
 
@@ -115,7 +116,7 @@ def rich() -> dict[str, Any]:
     )
 
 
-def test_every_answer_fits_its_shape(world: TestWorld) -> None:
+def test_every_answer_fits_its_shape(world: TestWorld, service: Running) -> None:
     """RL-14, HP-W2: every implemented operation, through creation, shortage, failure, scaling and deletion."""
     call = Recorder(world)
     world.capacity("ml.p5.48xlarge", 10)
@@ -143,9 +144,12 @@ def test_every_answer_fits_its_shape(world: TestWorld) -> None:
     call("DeleteCluster", ClusterName="plain")
     world.advance(1)
     look(call, "plain")
+    plans = Recorder(service.world())
+    exercise(plans, plans.world)
+    assert plans.found == []
     assert call.found == []
-    service = next(one for one in emulated.services() if one.name == "sagemaker")
-    assert call.seen == set(service.operations)
+    sagemaker = next(one for one in emulated.services() if one.name == "sagemaker")
+    assert call.seen | plans.seen == set(sagemaker.operations)
 
 
 def look(call: Recorder, name: str) -> None:

@@ -193,14 +193,10 @@ def test_offerings_that_are_none(world: TestWorld, service: Running) -> None:
     """Made up, made to another account, of another world's seed, or stale: ResourceNotFound that says which."""
     client = world.sagemaker
     offer = search(client)[0]
-    for other in (
-        world.client(account="222233334444"),
-        world.client(region="us-east-1"),
-        service.world(seed=8).sagemaker,
-    ):
-        code, told = refusal(
-            other.create_training_plan, TrainingPlanName="p", TrainingPlanOfferingId=offer["TrainingPlanOfferingId"]
-        )
+    request = {"TrainingPlanName": "p", "TrainingPlanOfferingId": offer["TrainingPlanOfferingId"]}
+    strangers = world.client(account="222233334444"), world.client(region="us-east-1"), service.world(seed=8).sagemaker
+    for other in strangers:
+        code, told = refusal(other.create_training_plan, **request)
         assert code == NOT_FOUND and "never made" in told
     code, _ = refusal(client.create_training_plan, TrainingPlanName="p", TrainingPlanOfferingId="tpo-1")
     assert code == NOT_FOUND
