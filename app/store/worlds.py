@@ -47,11 +47,16 @@ def _next(column: str, table: str) -> str:
     return f"(SELECT min({column}) FROM {table} WHERE world = $1 AND {column} > (SELECT now FROM clock))"
 
 
+_NEXT_OF_PLANS = """(SELECT min(at) FROM training_plan p JOIN reserved_capacity r
+    ON (r.world, r.account, r.region, r.plan) = (p.world, p.account, p.region, p.name)
+    CROSS JOIN LATERAL (SELECT p.settles_at UNION ALL SELECT unnest(ARRAY[r.starts_at, r.ends_at])
+        WHERE p.declined_at IS NULL) AS moment (at)
+    WHERE p.world = $1 AND at > (SELECT now FROM clock))"""
 AGENDA = f"""WITH clock AS MATERIALIZED (SELECT {_NOW} AS now FROM world WHERE name = $1)
     SELECT (SELECT min(at) FROM capacity_change WHERE world = $1),
     (SELECT min(at) FROM capacity_wake WHERE world = $1),
     (SELECT min(due_at) FROM cluster WHERE world = $1 AND due_at IS NOT NULL),
-    least({", ".join(_next("settles_at", table) for table in SETTLING)})"""
+    least({", ".join(_next("settles_at", table) for table in SETTLING)}, {_NEXT_OF_PLANS})"""
 # A wall clock that jumped, or a time without any live process, is no time of a running world.
 SHIFT = "UPDATE world SET base_wall = base_wall + $1::interval WHERE NOT frozen"
 

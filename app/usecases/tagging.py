@@ -7,7 +7,7 @@ from app.core.errors import Invalid, NotFound
 from app.core.governance import Kind
 from app.core.scope import Scope
 from app.core.times import WorldTime
-from app.store import clusters, governance, tags
+from app.store import clusters, governance, plans, tags
 from app.store.db import Tx
 from app.usecases.clusters import hold_world, world_of
 
@@ -42,9 +42,28 @@ def _of(kind: Kind) -> Taggable:
     return Taggable(find, lock)
 
 
+async def _find_plan(tx: Tx, scope: Scope, arn: str, _: WorldTime) -> object | None:
+    return await plans.get(tx, scope, _id(arn))
+
+
+async def _lock_plan(tx: Tx, scope: Scope, arn: str, _: WorldTime) -> object | None:
+    return (await plans.lock(tx, scope, [_id(arn)])).get(_id(arn))
+
+
+async def _find_reserved(tx: Tx, scope: Scope, arn: str, _: WorldTime) -> object | None:
+    return await plans.owner(tx, scope, _id(arn))
+
+
+async def _lock_reserved(tx: Tx, scope: Scope, arn: str, _: WorldTime) -> object | None:
+    name = await plans.owner(tx, scope, _id(arn))
+    return name and (await plans.lock(tx, scope, [name])).get(name)
+
+
 TAGGABLE: Mapping[str, Taggable] = {
     "cluster": Taggable(_find_cluster, _lock_cluster),
     **{str(kind): _of(kind) for kind in Kind},
+    "training-plan": Taggable(_find_plan, _lock_plan),
+    "reserved-capacity": Taggable(_find_reserved, _lock_reserved),
 }
 """What can have tags, by the resource type in its ARN. A new kind is a row here."""
 

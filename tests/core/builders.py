@@ -1,5 +1,6 @@
 """Values of the core with defaults that hold: a test names only what it is about."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,6 +10,8 @@ from app.core.faults import Rule, Subject
 from app.core.governance import Kind, Resource
 from app.core.instance import Instance, Node
 from app.core.intent import ClusterIntent, GroupIntent, Network
+from app.core.offerings import Block
+from app.core.plans import Plan, reservations
 from app.core.times import WorldTime
 from app.core.timings import PROFILES
 
@@ -166,3 +169,28 @@ def compute_quota(name: str = "one", **facts: Any) -> Resource:
         "spec": {"ComputeQuotaConfig": {}, "ComputeQuotaTarget": {"TeamName": name}, "ActivationState": "Enabled"},
     }
     return Resource(**(defaults | facts))
+
+
+def training_plan(*blocks: Block, declined: bool = False, settles: float = 1, **facts: Any) -> Plan:
+    """A plan of one block from hour 10 to 34, paid at hour `settles`."""
+    blocks = blocks or (Block(at(hours=10), at(hours=34)),)
+    whole = Plan(
+        name="p",
+        target="hyperpod-cluster",
+        instance_type="ml.p5.48xlarge",
+        total=4,
+        ultra_type="",
+        ultra_count=0,
+        spares=0,
+        zone="us-west-2a",
+        created_at=T0,
+        settles_at=at(hours=settles),
+        declined_at=at(hours=settles) if declined else None,
+        failure="no" if declined else None,
+        fee=1,
+        fee_evidence="recorded",
+        starts_at=blocks[0].starts_at,
+        ends_at=blocks[-1].ends_at,
+        reserved=reservations(7, "1/r", "p", blocks),
+    )
+    return replace(whole, **facts)

@@ -1,62 +1,36 @@
 """A plan's statuses follow from its facts and the time alone."""
 
-from datetime import timedelta
-
 from app.core.offerings import Block
-from app.core.plans import Extension, Plan, plan_arn, reservations, reserved_arn
-from app.core.times import WorldTime, after
-from tests.core.builders import T0
-
-DAY, HOUR = timedelta(days=1), timedelta(hours=1)
+from app.core.plans import Extension, plan_arn, reserved_arn
+from app.core.times import WorldTime
+from tests.core.builders import T0, training_plan
+from tests.core.builders import at as moment
 
 
 def at(hours: float) -> WorldTime:
-    return after(T0, timedelta(hours=hours))
-
-
-def plan(*blocks: Block, declined: bool = False, settles: float = 1) -> Plan:
-    blocks = blocks or (Block(at(10), at(34)),)
-    return Plan(
-        name="p",
-        target="hyperpod-cluster",
-        instance_type="ml.p5.48xlarge",
-        total=4,
-        ultra_type="",
-        ultra_count=0,
-        spares=0,
-        zone="us-west-2a",
-        created_at=T0,
-        settles_at=at(settles),
-        declined_at=at(settles) if declined else None,
-        failure="no" if declined else None,
-        fee=1,
-        fee_evidence="recorded",
-        starts_at=blocks[0].starts_at,
-        ends_at=blocks[-1].ends_at,
-        reserved=reservations(7, "1/r", "p", blocks),
-    )
+    return moment(hours=hours)
 
 
 def test_life_by_the_clock() -> None:
-    whole = plan()
-    told = [whole.status(at(hours)) for hours in (0, 0.99, 1, 9.99, 10, 33.99, 34, 9999)]
+    whole = training_plan()
+    told = [whole.status(at(hour)) for hour in (0, 0.99, 1, 9.99, 10, 33.99, 34, 9999)]
     assert told == ["Pending", "Pending", "Scheduled", "Scheduled", "Active", "Active", "Expired", "Expired"]
-    assert [plan(declined=True).status(at(hours)) for hours in (0, 1, 12, 99)] == ["Pending", *["Failed"] * 3]
-    assert plan(settles=11).status(at(10.5)) == "Pending", "a plan whose payment is under way gives nothing"
+    assert [training_plan(declined=True).status(at(hour)) for hour in (0, 1, 12, 99)] == ["Pending", *["Failed"] * 3]
+    assert training_plan(settles=11).status(at(10.5)) == "Pending", "a plan whose payment is under way gives nothing"
 
 
 def test_machines_are_there_until_an_hour_before_the_end() -> None:
-    whole = plan()
+    whole = training_plan()
     [one] = whole.reserved
-    assert [whole.open_block(at(hours)) for hours in (9.99, 10, 32.99, 33, 34)] == [None, one, one, None, None]
+    assert [whole.open_block(at(hour)) for hour in (9.99, 10, 32.99, 33, 34)] == [None, one, one, None, None]
     assert whole.next_opening(at(0)) == at(10) and whole.next_opening(at(10)) is None
     assert whole.next_reclaim(at(10)) == at(33) and whole.next_reclaim(at(33)) is None
-    assert plan(declined=True).open_block(at(12)) is plan(declined=True).next_opening(T0) is None
-    assert plan(settles=11).next_opening(T0) == at(11)
+    assert training_plan(declined=True).open_block(at(12)) is training_plan(declined=True).next_opening(T0) is None
+    assert training_plan(settles=11).next_opening(T0) == at(11)
 
 
 def test_a_pause_between_blocks() -> None:
-    split = plan(Block(at(10), at(34)), Block(at(58), at(82)))
+    split = training_plan(Block(at(10), at(34)), Block(at(58), at(82)))
     assert split.status(at(40)) == "Active" and split.open_block(at(40)) is None
     assert [split.reserved_status(one, at(40)) for one in split.reserved] == ["Expired", "Scheduled"]
     assert split.next_opening(at(34)) == at(58) and split.next_reclaim(at(33)) == at(81)
@@ -66,7 +40,7 @@ def test_a_pause_between_blocks() -> None:
 
 def test_an_extension_s_life() -> None:
     more = Extension(1, "tpeo-x", T0, at(10), at(34), None, 1, "recorded")
-    assert [more.status(at(hours)) for hours in (0, 10, 34)] == ["Scheduled", "Active", "Expired"]
+    assert [more.status(at(hour)) for hour in (0, 10, 34)] == ["Scheduled", "Active", "Expired"]
     assert more.payment == "Completed"
     failed = Extension(1, "tpeo-x", T0, at(10), at(34), T0, 1, "recorded")
     assert (failed.status(at(12)), failed.payment) == ("Failed", "Failed")

@@ -3,11 +3,12 @@
 from typing import Any
 
 from app.core.cluster_events import Event
+from app.core.plans import Extension
 from app.core.scope import Scope
-from app.store import capacity, clusters, copies, events, governance, tables, tags, worlds
+from app.store import capacity, clusters, copies, events, governance, plans, tables, tags, worlds
 from app.store.capacity import Change
 from app.store.db import Database, Tx
-from tests.core.builders import GPU, REGION, T0, at, compute_quota
+from tests.core.builders import GPU, REGION, T0, at, compute_quota, training_plan
 from tests.store.conftest import make_world
 from tests.store.rows import CLUSTER_ID, add_cluster, add_nodes, close_one, nodes, open_one
 
@@ -53,6 +54,9 @@ async def fill(tx: Tx, scope: Scope) -> None:
     await capacity.leave_wake(tx, scope.world, REGION, {GPU: at(4)})
     await capacity.set_quota(tx, scope, "a", 6)
     await governance.insert(tx, scope, compute_quota())
+    more = Extension(1, "tpeo-1", T0, at(hours=34), at(hours=58), None, 1, "recorded")
+    assert await plans.insert(tx, scope, training_plan())
+    await plans.extend(tx, scope, training_plan(), more)
     for table, row in ROWS.items():
         await tx.execute(f"INSERT INTO {table} {row}", scope.world, scope.account, scope.region)
 

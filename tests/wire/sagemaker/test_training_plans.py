@@ -289,3 +289,54 @@ def test_too_many_spares(world: TestWorld, spares: int) -> None:
     single = {"TrainingPlanName": "p", "TrainingPlanOfferingId": search(world.sagemaker)[0]["TrainingPlanOfferingId"]}
     code, told = refusal(world.sagemaker.create_training_plan, **single, SpareInstanceCountPerUltraServer=1)
     assert code == INVALID and "UltraServers" in told
+
+
+def test_tags_of_plans_and_reserved_capacity(world: TestWorld) -> None:
+    """Given with the purchase or later; unknown ARNs are refused as those of others are."""
+    client = world.sagemaker
+    offer = search(client)[0]["TrainingPlanOfferingId"]
+    first = [{"Key": "team", "Value": "a"}]
+    arn = client.create_training_plan(TrainingPlanName="p", TrainingPlanOfferingId=offer, Tags=first)["TrainingPlanArn"]
+    assert client.list_tags(ResourceArn=arn)["Tags"] == first
+    reserved = plan(client, "p")["ReservedCapacitySummaries"][0]["ReservedCapacityArn"]
+    for owner in (arn, reserved):
+        client.add_tags(ResourceArn=owner, Tags=[{"Key": "more", "Value": ""}])
+        client.delete_tags(ResourceArn=owner, TagKeys=["team"])
+        assert client.list_tags(ResourceArn=owner)["Tags"] == [{"Key": "more", "Value": ""}]
+        for other in (owner + "0", owner.replace("us-west-2", "us-west-1")):
+            assert refusal(client.list_tags, ResourceArn=other)[0] == INVALID
+            assert refusal(client.add_tags, ResourceArn=other, Tags=first)[0] == INVALID
+            assert refusal(client.delete_tags, ResourceArn=other, TagKeys=["a"])[0] == INVALID
+    bad = {"TrainingPlanName": "q", "TrainingPlanOfferingId": offer, "Tags": [{"Key": "aws:x", "Value": ""}]}
+    assert refusal(client.create_training_plan, **bad)[0] == INVALID
+
+
+def test_the_next_moment_of_a_plan_is_on_the_agenda(world: TestWorld) -> None:
+    """CT-1: an advance to the next instant stops where a plan's status changes, and nowhere else."""
+    offer = search(world.sagemaker, hours=120)[-1]
+    buy(world.sagemaker, offer=offer)
+    blocks = offer["ReservedCapacityOfferings"]
+    assert len(blocks) == 2
+    stops = []
+    for _ in range(5):
+        done = world.control("POST", "clock/advance", json={"next": True})
+        assert done["counts"] == {"instants": 1, "status_changes": 1}
+        stops.append(datetime.fromisoformat(world.now()))
+    moments = [block[when] for block in blocks for when in ("StartTime", "EndTime")]
+    assert stops == [START + timedelta(seconds=1), *moments]
+    assert world.control("GET", "clock")["next_due"] is None
+
+
+def test_a_fork_has_the_plans(world: TestWorld, service: Running) -> None:
+    """CT-2: the fork goes its own way; what the source was offered can be bought in it, for it has the same seed."""
+    offer = search(world.sagemaker)[1]
+    arn = buy(world.sagemaker)
+    world.advance(120)
+    made = world.http.post(f"{world.base}/_windtunnel/worlds", json={"name": f"{world.name}-f", "fork_of": world.name})
+    assert made.is_success, made.text
+    fork = TestWorld(world.base, f"{world.name}-f")
+    service.worlds.append(fork)
+    extend(fork.sagemaker, arn)
+    buy(fork.sagemaker, "plan-2", offer)
+    assert plan(fork.sagemaker)["EndTime"] == plan(world.sagemaker)["EndTime"] + timedelta(days=1)
+    assert refusal(world.sagemaker.describe_training_plan, TrainingPlanName="plan-2")[0] == NOT_FOUND
