@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.core import addons
 from app.core.cluster import CONTROLLER, LOGIN, Cluster, Group
 from app.core.errors import Invalid
 from app.core.times import WorldTime
@@ -39,6 +40,7 @@ class GroupIntent:
     node_type: str | None
     network: Network | None
     request: Mapping[str, Any]
+    restricted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ class ClusterIntent:
 def check_new(intent: ClusterIntent) -> None:
     """Refuse what CreateCluster would refuse after its model's constraints."""
     check_unique([group.name for group in intent.groups])
+    addons.check({}, intent.request, eks=intent.orchestrator == EKS, continuous=intent.continuous)
     check_strategy(intent.continuous, intent.slurm_strategy)
     _check_network(intent.network, "VpcConfig")
     if intent.orchestrator == EKS and intent.network is None:
@@ -102,6 +105,8 @@ def check_group(group: GroupIntent, continuous: bool, orchestrator: str, has_net
         )
     if orchestrator == EKS and group.node_type is not None:
         raise Invalid(f"{where}: SlurmConfig is not supported with the EKS orchestrator. Remove SlurmConfig.")
+    if orchestrator == SLURM and group.restricted:
+        raise Invalid(f"{where}: restricted instance groups need the EKS orchestrator.")
     if orchestrator == SLURM and "KubernetesConfig" in group.request:
         raise Invalid(f"{where}: KubernetesConfig needs the EKS orchestrator. Remove KubernetesConfig.")
     if orchestrator == SLURM and group.network is not None and not has_network:
@@ -178,7 +183,12 @@ def build_group(
         own_network=bool(subnets),
         min_since=at if minimum else None,
         training_plan=intent.request.get("TrainingPlanArn"),
-        spec={"request": intent.request, "subnets": subnets, "security_groups": security},
+        spec={
+            "request": intent.request,
+            "subnets": subnets,
+            "security_groups": security,
+            "restricted": intent.restricted,
+        },
     )
 
 

@@ -11,7 +11,7 @@ from app.core.times import WorldTime
 
 LARGEST_GROUP = 6758
 """The service model's largest InstanceCount."""
-_FIXED = ("ExecutionRole", "ThreadsPerCore", "OverrideVpcConfig", "CapacityRequirements")
+_FIXED = ("ExecutionRole", "ThreadsPerCore", "OverrideVpcConfig", "CapacityRequirements", "EnvironmentConfig")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +112,11 @@ def _change_minimum(cluster: Cluster, old: Group, minimum: int, at: WorldTime) -
 
 def _check_fixed(old: Group, intent: GroupIntent) -> None:
     was = old.spec["request"]
+    if intent.restricted != old.spec.get("restricted", False):
+        raise Invalid(
+            f"Instance group '{old.name}' is {'restricted' if not intent.restricted else 'not restricted'}. Give it in "
+            f"{'RestrictedInstanceGroups' if not intent.restricted else 'InstanceGroups'}."
+        )
     if intent.instance_types and (
         intent.single_type != ("InstanceType" in was)
         or (intent.single_type and intent.instance_types != old.instance_types)

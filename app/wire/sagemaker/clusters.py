@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @sagemaker.operation
 async def create_cluster(ctx: Context, req: "CreateClusterRequestTypeDef") -> dict[str, Any]:
-    intent = cluster_intent(req, ctx.service.settings.slurm_default_mode)
+    intent = cluster_intent(req, ctx.service.settings)
     cluster = await clusters.create(ctx.service.db, ctx.scope, intent)
     return {"ClusterArn": cluster.arn}
 
@@ -29,8 +29,8 @@ async def create_cluster(ctx: Context, req: "CreateClusterRequestTypeDef") -> di
 @sagemaker.operation
 async def describe_cluster(ctx: Context, req: "DescribeClusterRequestTypeDef") -> dict[str, Any]:
     async with ctx.service.db.connection() as connection:
-        cluster, groups, running = await clusters.describe(connection, ctx.scope, req["ClusterName"])
-    return cluster_details(cluster, groups, running)
+        described = await clusters.describe(connection, ctx.scope, req["ClusterName"])
+    return cluster_details(described)
 
 
 @sagemaker.operation
@@ -62,7 +62,7 @@ async def list_clusters(ctx: Context, req: dict[str, Any]) -> dict[str, Any]:
 
 @sagemaker.operation
 async def update_cluster(ctx: Context, req: "UpdateClusterRequestTypeDef") -> dict[str, Any]:
-    intent = update_intent(req)
+    intent = update_intent(req, ctx.service.settings)
     cluster = await ctx.service.db.run(clusters.update, ctx.scope, req["ClusterName"], intent, ctx.service.policy)
     return {"ClusterArn": cluster.arn}
 

@@ -1,10 +1,12 @@
 """Requests as the core's intents. Shapes: botocore's sagemaker model, 2017-07-24."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from app.core.errors import Invalid
 from app.core.intent import EKS, SLURM, ClusterIntent, GroupIntent
+from app.settings import Settings
 from app.usecases.clusters import UpdateIntent, network_of
 from app.usecases.tagging import check_keys
 
@@ -21,7 +23,13 @@ _RESTRICTED = (
 )
 """What the service says to an account that is not entitled to them (seen in the field)."""
 _OWN_MEMBERS = ("ClusterName", "InstanceGroups", "RestrictedInstanceGroups", "Tags")
-_UPDATE_FACTS = ("NodeRecovery", "TieredStorageConfig", "ClusterRole", "AutoScaling")
+_UPDATE_FACTS = (
+    "NodeRecovery",
+    "TieredStorageConfig",
+    "ClusterRole",
+    "AutoScaling",
+    "RestrictedInstanceGroupsConfig",
+)
 
 
 def group_intent(given: "ClusterInstanceGroupSpecificationTypeDef") -> GroupIntent:
@@ -39,11 +47,10 @@ def group_intent(given: "ClusterInstanceGroupSpecificationTypeDef") -> GroupInte
     )
 
 
-def cluster_intent(req: "CreateClusterRequestTypeDef", slurm_default_mode: str) -> ClusterIntent:
-    _refuse_restricted(req)
+def cluster_intent(req: "CreateClusterRequestTypeDef", settings: Settings) -> ClusterIntent:
+    _check_entitled(req, settings)
     kind, eks_arn, strategy = _orchestrator(req.get("Orchestrator"))
-    continuous = "NodeProvisioningMode" in req or (kind == SLURM and slurm_default_mode == "continuous")
-    _check_auto_scaling(req, kind)
+    continuous = "NodeProvisioningMode" in req or (kind == SLURM and settings.slurm_default_mode == "continuous")
     facts: dict[str, Any] = {key: value for key, value in req.items() if key not in _OWN_MEMBERS}
     if continuous:
         facts["NodeProvisioningMode"] = "Continuous"
@@ -54,17 +61,17 @@ def cluster_intent(req: "CreateClusterRequestTypeDef", slurm_default_mode: str) 
         eks_arn=eks_arn,
         slurm_strategy=strategy,
         network=network_of(req.get("VpcConfig")),
-        groups=[group_intent(group) for group in req.get("InstanceGroups", ())],
+        groups=_groups(req),
         tags=tags_of(req.get("Tags", ())),
         request=facts,
     )
 
 
-def update_intent(req: "UpdateClusterRequestTypeDef") -> UpdateIntent:
-    _refuse_restricted(req)
+def update_intent(req: "UpdateClusterRequestTypeDef", settings: Settings) -> UpdateIntent:
+    _check_entitled(req, settings)
     kind, eks_arn, strategy = _orchestrator(req.get("Orchestrator"))
     return UpdateIntent(
-        groups=[group_intent(group) for group in req.get("InstanceGroups", ())],
+        groups=_groups(req),
         to_delete=list(dict.fromkeys(req.get("InstanceGroupsToDelete", ()))),
         make_continuous="NodeProvisioningMode" in req,
         orchestrator=(kind, eks_arn) if "Orchestrator" in req else None,
@@ -73,7 +80,15 @@ def update_intent(req: "UpdateClusterRequestTypeDef") -> UpdateIntent:
     )
 
 
-def _refuse_restricted(req: Mapping[str, Any]) -> None:
+def _groups(req: Mapping[str, Any]) -> list[GroupIntent]:
+    """Both kinds: they share names and whatever else a group has."""
+    restricted = [replace(group_intent(one), restricted=True) for one in req.get("RestrictedInstanceGroups", ())]
+    return [*(group_intent(one) for one in req.get("InstanceGroups", ())), *restricted]
+
+
+def _check_entitled(req: Mapping[str, Any], settings: Settings) -> None:
+    if settings.restricted_groups == "allow":
+        return
     if "RestrictedInstanceGroups" in req or "RestrictedInstanceGroupsConfig" in req:
         raise Invalid(_RESTRICTED)
 
@@ -87,11 +102,6 @@ def _orchestrator(given: Mapping[str, Any] | None) -> tuple[str, str | None, str
     if "Eks" in given:
         return EKS, given["Eks"]["ClusterArn"], None
     return SLURM, None, given["Slurm"].get("SlurmConfigStrategy")
-
-
-def _check_auto_scaling(req: Mapping[str, Any], kind: str) -> None:
-    if "AutoScaling" in req and kind != EKS:
-        raise Invalid("AutoScaling needs the EKS orchestrator. Remove AutoScaling.")
 
 
 def tags_of(given: Any) -> dict[str, str]:
