@@ -147,6 +147,7 @@ class Settings:
     default_region: str = _setting("us-west-2", _text(r"[a-z]{2}(-[a-z]+)+-[0-9]+", "a region such as us-west-2"))
     default_account: str = _setting("111122223333", _text(r"[0-9]{12}", "an account's twelve digits"))
     slurm_default_mode: Literal["classic", "continuous"] = _setting("classic", _one_of("classic", "continuous"))
+    restricted_groups: Literal["refuse", "allow"] = _setting("refuse", _one_of("refuse", "allow"))
 
     auth: Literal["off", "verify"] = _setting("off", _one_of("off", "verify"))
     access_keys: tuple[str, ...] = _setting((), _key_pairs, secret=True)  # AKID:SECRET

@@ -27,7 +27,9 @@ def check(spec: Spec, given: Spec, *, eks: bool, continuous: bool) -> None:
     if wanted is not None and enabled and not continuous:
         raise Invalid("AutoScaling needs NodeProvisioningMode Continuous. Add it, or remove AutoScaling.")
     if wanted is not None and enabled and "ClusterRole" not in {**spec, **given}:
-        raise Invalid("AutoScaling needs ClusterRole, the role with which nodes are added and deleted. Add ClusterRole.")
+        raise Invalid(
+            "AutoScaling needs ClusterRole, the role with which nodes are added and deleted. Add ClusterRole."
+        )
     was_enabled = spec.get(AUTO_SCALING, {}).get("Mode") == "Enable"
     if was_enabled and enabled and given.get("ClusterRole", spec.get("ClusterRole")) != spec.get("ClusterRole"):
         raise Invalid("ClusterRole cannot be changed while AutoScaling is enabled. Disable AutoScaling first.")
@@ -68,5 +70,7 @@ def restricted_environment(spec: Spec) -> dict[str, Any] | None:
         return None
     given = spec["RestrictedInstanceGroupsConfig"]["SharedEnvironmentConfig"]
     return {
-        "SharedEnvironmentConfig": {f"{when}{key}": value for when in ("Current", "Desired") for key, value in given.items()}
+        "SharedEnvironmentConfig": {
+            f"{when}{key}": value for when in ("Current", "Desired") for key, value in given.items()
+        }
     }

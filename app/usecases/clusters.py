@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from app import catalog
+from app.core import addons
 from app.core.chance import below
 from app.core.cluster import Cluster, Group
 from app.core.cluster_events import Event
 from app.core.errors import InUse, Invalid, NotFound
+from app.core.faults import Subject
 from app.core.intent import (
+    EKS,
     SLURM,
     ClusterIntent,
     GroupIntent,
@@ -30,7 +33,7 @@ from app.core.updating import begin_update, check_may_delete, check_may_update, 
 from app.core.world import World
 from app.store import clusters, creation, events, instances, pages, worlds
 from app.store.db import Database, Tx
-from app.usecases import limits, operations
+from app.usecases import failing, limits, operations
 from app.usecases.hardware import cure_the_ill
 from app.usecases.provisioning import Policy, announce, handle, state_change
 
@@ -101,7 +104,10 @@ async def create(db: Database, scope: Scope, intent: ClusterIntent) -> Cluster:
         raise _taken(intent.name)
     if survey.eks_taken:
         raise _eks_taken(intent)
-    cluster = _build(scope, intent, survey.world, survey.generation)
+    fault = None
+    if addons.AUTO_SCALING in intent.request:
+        fault = await db.run(_auto_scaling_fault, scope, survey.world, "CreateCluster", intent.name, intent.request)
+    cluster = _build(scope, intent, survey.world, survey.generation, fault)
     groups = _build_groups(cluster, intent.groups, 0, survey.world.now, intent.network)
     begun = operations.of_creation(survey.world.seed, cluster, groups)
     if survey.has_quotas:
@@ -154,7 +160,17 @@ def _taken(name: str) -> InUse:
     )
 
 
-def _build(scope: Scope, intent: ClusterIntent, world: World, generation: int) -> Cluster:
+async def _auto_scaling_fault(
+    tx: Tx, scope: Scope, world: World, operation: str, name: str, given: Mapping[str, Any]
+) -> str | None:
+    """What keeps the autoscaling that the operation turns on from working, by a fault rule."""
+    if given.get(addons.AUTO_SCALING, {}).get("Mode") != "Enable":
+        return None
+    [rule] = await failing.strike(tx, world, [Subject(scope.account, scope.region, name, operation=operation)])
+    return None if rule is None else rule.message or "an internal error occurred"
+
+
+def _build(scope: Scope, intent: ClusterIntent, world: World, generation: int, failure: str | None) -> Cluster:
     return Cluster(
         account=scope.account,
         region=scope.region,
@@ -165,7 +181,7 @@ def _build(scope: Scope, intent: ClusterIntent, world: World, generation: int) -
         created_at=world.now,
         opens_at=after(world.now, world.timings.delays["setup"]),
         eks_arn=intent.eks_arn,
-        spec=intent.request,
+        spec=addons.with_facts({}, intent.request, world.now, failure),
     )
 
 
@@ -201,14 +217,28 @@ def scaling(group: Group) -> dict[str, int]:
     return {"current": group.current, "target": group.target, "min": group.minimum}
 
 
-async def describe(tx: Tx, scope: Scope, name_or_arn: str) -> tuple[Cluster, list[Group], dict[tuple[str, str], int]]:
-    """The cluster, its groups, and, if it has flexible groups, its running nodes by (group, instance type)."""
+class Described(NamedTuple):
+    """A cluster, its groups, of flexible groups the running nodes by (group, instance type), and its autoscaling."""
+
+    cluster: Cluster
+    groups: list[Group]
+    running: Mapping[tuple[str, str], int]
+    auto_scaling: Mapping[str, Any] | None
+
+
+async def describe(tx: Tx, scope: Scope, name_or_arn: str) -> Described:
+    """What DescribeCluster tells."""
     found = await clusters.describe(tx, scope, name_or_arn)
     if found is None:
         raise unknown(name_or_arn)
     cluster, groups = found
     flexible = any("InstanceRequirements" in group.spec["request"] for group in groups)
-    return cluster, groups, await instances.running_by_type(tx, scope, cluster.cluster_id) if flexible else {}
+    running = await instances.running_by_type(tx, scope, cluster.cluster_id) if flexible else {}
+    scaling_now = None
+    if addons.AUTO_SCALING in cluster.spec:
+        world = await world_of(tx, scope)
+        scaling_now = addons.auto_scaling(cluster.spec, world.now, world.timings.delays["setup"])
+    return Described(cluster, groups, running, scaling_now)
 
 
 async def page(tx: Tx, scope: Scope, **question: Any) -> list[pages.ListedCluster]:
@@ -248,7 +278,11 @@ async def update(tx: Tx, scope: Scope, name_or_arn: str, intent: UpdateIntent, p
     await clusters.insert_groups(tx, scope, cluster.cluster_id, added)
     await clusters.save_groups(tx, scope, cluster.cluster_id, revision.changed.values())
     await operations.record_scaling(tx, scope, world.seed, cluster, groups, kept, world.now)
-    was, cluster = cluster, begin_update(cluster, intent.facts, bool(added or changing))
+    continuous, eks = cluster.continuous, cluster.orchestrator == EKS
+    addons.check(cluster.spec, intent.facts, eks=eks, continuous=continuous)
+    fault = await _auto_scaling_fault(tx, scope, world, "UpdateCluster", cluster.name, intent.facts)
+    facts = addons.with_facts(cluster.spec, intent.facts, world.now, fault)
+    was, cluster = cluster, begin_update(cluster, facts, bool(added or changing))
     if cluster.recovers and not was.recovers:
         await cure_the_ill(tx, scope, world, cluster)
     await announce(tx, scope, was, cluster, world.now)

@@ -5,11 +5,12 @@ from datetime import datetime
 from typing import Any
 
 from app import catalog
-from app.core import ids
+from app.core import addons, ids
 from app.core.cluster import Cluster, Group, cluster_status, group_status
 from app.core.cluster_events import CLUSTER, GROUP, KINDS, Event, description
 from app.core.instance import Instance, vendor_status
 from app.core.scope import Scope
+from app.usecases.clusters import Described
 from app.usecases.listed import ListedCluster, ListedNode
 
 _ECHOED = (
@@ -24,6 +25,7 @@ _ECHOED = (
     "CapacityRequirements",
     "SlurmConfig",
     "NetworkInterface",
+    "EnvironmentConfig",
 )
 _LIFECYCLE_STATE = {"script-started": "Started", "script-succeeded": "Succeeded", "script-failed": "Failed"}
 
@@ -32,9 +34,13 @@ Running = Mapping[tuple[str, str], int]
 """Running nodes by (group, instance type)."""
 
 
-def cluster_details(cluster: Cluster, groups: list[Group], running: Running) -> dict[str, Any]:
+def cluster_details(described: Described) -> dict[str, Any]:
     """The answer of DescribeCluster."""
+    cluster, groups, running, auto_scaling = described
     spec = cluster.spec
+    kinds: dict[bool, list[dict[str, Any]]] = {False: [], True: []}
+    for group in groups:
+        kinds[group.spec.get("restricted", False)].append(group_details(cluster, group, running))
     return {
         **spec,
         "ClusterArn": cluster.arn,
@@ -42,8 +48,11 @@ def cluster_details(cluster: Cluster, groups: list[Group], running: Running) -> 
         "ClusterStatus": cluster_status(cluster),
         "CreationTime": cluster.created_at,
         "FailureMessage": cluster.failure_message,
-        "InstanceGroups": [group_details(cluster, group, running) for group in groups],
-        "AutoScaling": {**spec["AutoScaling"], "Status": "InService"} if "AutoScaling" in spec else None,
+        "InstanceGroups": kinds[False],
+        "RestrictedInstanceGroups": kinds[True] or None,
+        "RestrictedInstanceGroupsConfig": addons.restricted_environment(spec),
+        "TieredStorageConfig": addons.tiered_storage(spec, cluster.opened_at),
+        "AutoScaling": auto_scaling,
     }
 
 
