@@ -1,12 +1,13 @@
 """Every table, for Alembic: one module a topic. Statements are whole SQL elsewhere in the store."""
 
-from app.store.tables import attachments, clusters, governance, plans, service, slurm, snapshots, worlds
+from app.store.tables import attachments, clusters, delivery, governance, plans, service, slurm, snapshots, worlds
 from app.store.tables.base import metadata
 
 __all__ = [
     "WORLD_TABLES",
     "attachments",
     "clusters",
+    "delivery",
     "governance",
     "metadata",
     "plans",

@@ -183,6 +183,14 @@ outbox = Table(
     time_column("at", nullable=False),
     Column("detail_type", Text, nullable=False),
     Column("detail", JSONB, nullable=False),
+    # A row either is a message or stands for the cluster's events of one transaction, from and to these numbers.
+    Column("first_event", BigInteger),
+    Column("last_event", BigInteger),
+    time_column("first_at"),
+    Column("position", BigInteger),
+    Index("ix_outbox_position", "world", "position"),
+    Index("ix_outbox_pending", "world", postgresql_where=text("position IS NULL")),
+    CheckConstraint("(first_event IS NULL) = (last_event IS NULL)", name="events"),
 )
 
 ledger = Table(
