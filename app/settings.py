@@ -144,6 +144,11 @@ class Settings:
     seed: int = _setting(1, _whole(0, 2**63 - 1))
     seed_file: Path | None = _setting(None, Path)
     events_per_cluster: int = _setting(10_000, _whole(1, 10**9))
+    event_metadata: Literal["null", "full"] = _setting("null", _one_of("null", "full"))  # of EventBridge's copies
+    event_streams: int = _setting(250, _whole(0, 900))  # server-sent events, open at once in one API process
+    webhook_hosts: tuple[str, ...] = _setting((), _words)  # other than loopback
+    webhook_attempts: int = _setting(12, _whole(1, 100))
+    webhook_retry_seconds: float = _setting(1.0, _positive)  # wall time; doubled by each failure
     default_region: str = _setting("us-west-2", _text(r"[a-z]{2}(-[a-z]+)+-[0-9]+", "a region such as us-west-2"))
     default_account: str = _setting("111122223333", _text(r"[0-9]{12}", "an account's twelve digits"))
     slurm_default_mode: Literal["classic", "continuous"] = _setting("classic", _one_of("classic", "continuous"))

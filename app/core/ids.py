@@ -47,7 +47,8 @@ def partition(region: str) -> str:
     return "aws-us-gov" if region.startswith("us-gov-") else "aws"
 
 
-def _uuid(raw: bytes) -> str:
+def uuid_of(raw: bytes) -> str:
+    """The UUID, of version 4 in form, of sixteen bytes."""
     text = raw.hex()
     variant = "89ab"[int(text[16], 16) % 4]
     return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{variant}{text[17:20]}-{text[20:32]}"
@@ -55,7 +56,7 @@ def _uuid(raw: bytes) -> str:
 
 def logical_id(seed: int, cluster: str, group: str, ordinal: int) -> str:
     """The UUID of a node's place in its group; replacements of the node keep it."""
-    return _uuid(digest(seed, f"{cluster}/{group}/{ordinal}", "logical-id", 16))
+    return uuid_of(digest(seed, f"{cluster}/{group}/{ordinal}", "logical-id", 16))
 
 
 def instance_id(seed: int, cluster: str, logical: str, attempt: int) -> str:
@@ -66,7 +67,7 @@ def instance_id(seed: int, cluster: str, logical: str, attempt: int) -> str:
 def event_id(seed: int, cluster: str, seq: int) -> str:
     """A UUID whose last twelve digits hide `seq`, so that an event is found by its id without an index."""
     head = digest(seed, f"{cluster}/{seq}", "event-id", 10)
-    return _uuid(head + (seq ^ _mask(seed, cluster)).to_bytes(_SEQ_BYTES))
+    return uuid_of(head + (seq ^ _mask(seed, cluster)).to_bytes(_SEQ_BYTES))
 
 
 def event_seq(seed: int, cluster: str, event: str) -> int | None:

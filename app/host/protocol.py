@@ -6,6 +6,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 LARGEST_HEAD = 16 * 1024  # bytes of request line and headers
 SLOWEST_HEAD = 20.0  # wall seconds for all of it (RL-17)
+SLOWEST_GOODBYE = 10.0  # wall seconds in which a peer takes the rest of an answer that was broken off
 REFUSAL = b"request line and headers may have 16 KiB together"
 ANSWER = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-type: text/plain\r\nconnection: close\r\n"
@@ -20,6 +21,7 @@ class BoundedProtocol(HttpToolsProtocol):
     head_bytes = 0
     mixed = False  # the chunk at hand ends an earlier message, so its length says nothing of a head
     deadline: asyncio.TimerHandle | None = None
+    goodbye: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -27,7 +29,28 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._met()
+        self._flowing()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """The peer does not read. A closed transport would wait for it without end."""
+        super().pause_writing()
+        self.goodbye = self.loop.call_later(SLOWEST_GOODBYE, self._leave)
+
+    def resume_writing(self) -> None:
+        self._flowing()
+        super().resume_writing()
+
+    def _leave(self) -> None:
+        if self.transport.is_closing():
+            self.transport.abort()
+        else:
+            self.goodbye = self.loop.call_later(SLOWEST_GOODBYE, self._leave)
+
+    def _flowing(self) -> None:
+        if self.goodbye is not None:
+            self.goodbye.cancel()
+            self.goodbye = None
 
     def data_received(self, data: bytes) -> None:
         if self.transport.is_closing():

@@ -46,12 +46,9 @@ DESCRIBE = {
 }
 SAVE = f"""UPDATE cluster SET {CLUSTER.assignments(_CHANGING, 6)}, due_at = $5, failures = 0, error = NULL,
     not_before_wall = NULL WHERE {_KEY}"""
-BURY = f"""UPDATE cluster SET deleted_at = $5, due_at = NULL, deletion_begun_at = coalesce(deletion_begun_at, $5)
-    WHERE {_KEY}"""
 _OWNED = (
     "instance",
     "instance_group",
-    "cluster_event",
     "cluster_operation",
     "cluster_extension",
     "node_volume",
@@ -59,6 +56,16 @@ _OWNED = (
     "node_move",
     "slurm_conf",
 )
+_TOLD = ("cluster_event", "outbox")
+REMEMBERED = 20
+"""The last deleted clusters of a world whose events are kept, so that who is told of them late is told still."""
+# A cluster may be buried as of an earlier instant than another: so a few are looked at, not the next one alone.
+FORGET = f"""DELETE FROM {{table}} t USING (SELECT account, region, cluster_id FROM cluster
+        WHERE world = $1 AND deleted_at IS NOT NULL
+        ORDER BY deleted_at DESC, account, region, cluster_id OFFSET {REMEMBERED} LIMIT 10) c
+    WHERE t.world = $1 AND (t.account, t.region, t.cluster_id) = (c.account, c.region, c.cluster_id)"""
+BURY = f"""UPDATE cluster SET deleted_at = $5, due_at = NULL, deletion_begun_at = coalesce(deletion_begun_at, $5)
+    WHERE {_KEY}"""
 
 
 class Claimed(NamedTuple):
@@ -163,6 +170,8 @@ async def bury(tx: Tx, scope: Scope, cluster_id: str, at: WorldTime) -> None:
     await tx.execute(BURY, *_key(scope, cluster_id), at)
     for table in _OWNED:
         await tx.execute(f"DELETE FROM {table} WHERE {_KEY}", *_key(scope, cluster_id))
+    for table in _TOLD:
+        await tx.execute(FORGET.format(table=table), scope.world)
 
 
 async def postpone(tx: Tx, scope: Scope, cluster_id: str, error: str) -> None:

@@ -38,14 +38,20 @@ async def owned(tx: Tx) -> list[Owned]:
     return [Owned(*row) for row in rows]
 
 
+OF_THE_WALL = ("feed", "webhook", "webhook_attempt", "webhook_lane")
+"""What a world's readers are told, when and where: neither an export nor a copy of the world has it."""
+UNSHOWN = ("idempotency", *OF_THE_WALL)
+_SKIPPED = {"cluster": ("failures", "error"), "outbox": ("position",)}
+
+
 async def exported(tx: Tx) -> list[Owned]:
     """The tables of an export. Client tokens are left out: an SDK draws them at random."""
-    return [table for table in await owned(tx) if table.name != "idempotency"]
+    return [table for table in await owned(tx) if table.name not in UNSHOWN]
 
 
 def exported_columns(table: Owned) -> list[str]:
     """What a world consists of: wall time and the trouble of our own workers are no part of it."""
-    skipped = ("failures", "error") if table.name == "cluster" else ()
+    skipped = _SKIPPED.get(table.name, ())
     return [column for column in table.columns if column not in skipped and not column.endswith("_wall")]
 
 
@@ -62,6 +68,8 @@ async def export_rows(tx: Tx, world: str) -> AsyncIterator[tuple[str, list[dict[
 async def copy_rows(tx: Tx, source: str, target: str) -> None:
     """Give `target` a copy of all that `source` owns."""
     for table in await owned(tx):
+        if table.name in OF_THE_WALL:
+            continue
         columns = ", ".join(table.columns)
         await tx.execute(
             f"INSERT INTO {table.name} (world, {columns}) SELECT $2, {columns} FROM {table.name} WHERE world = $1",

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
+from app.core.announcements import CLUSTER_EVENT, Message
 from app.core.cluster import Cluster, Group
 from app.core.cluster_events import Event
 from app.core.operations import Operation
@@ -43,8 +44,12 @@ CREATE = f"""WITH made AS (
     tagged AS (INSERT INTO tag (world, account, region, arn, key, value, position)
         SELECT made.world, made.account, made.region, ${_LAST + 2}, u.key, u.value, u.position
         FROM made, jsonb_to_recordset(${_LAST + 3}) AS u(key text, value text, position integer)),
-    announced AS (INSERT INTO outbox (world, account, region, cluster_id, seq, at, detail_type, detail)
-        SELECT made.world, made.account, made.region, made.cluster_id, 1, $2, ${_LAST + 4}, ${_LAST + 5} FROM made),
+    announced AS (INSERT INTO outbox (world, account, region, cluster_id, seq, at, detail_type, detail, first_event,
+            last_event, first_at)
+        SELECT made.world, made.account, made.region, made.cluster_id, 1, $2, ${_LAST + 4}, ${_LAST + 5}::jsonb,
+            NULL, NULL, NULL FROM made
+        UNION ALL SELECT made.world, made.account, made.region, made.cluster_id, 2, $2, '{CLUSTER_EVENT}', '{{}}',
+            1, jsonb_array_length(${_LAST + 1}), $2 FROM made WHERE jsonb_array_length(${_LAST + 1}) > 0),
     begun AS (INSERT INTO cluster_operation (world, account, region, cluster_id, number, operation_id, kind, created_at,
             details)
         SELECT made.world, made.account, made.region, made.cluster_id, u.number, u.operation_id, u.kind, u.created_at,
@@ -81,7 +86,7 @@ async def create(
     events: Sequence[Event],
     tags: Mapping[str, str],
     due_at: WorldTime,
-    announcement: tuple[str, Mapping[str, Any]],
+    announcement: Message,
     operations: Sequence[Operation] = (),
 ) -> bool:
     """Insert the cluster and all that comes with it; False when the name is taken or the world is gone."""

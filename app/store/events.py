@@ -1,13 +1,14 @@
-"""Cluster events and the outbox: what happened, in order, kept up to a limit."""
+"""Cluster events: what happened, in order, kept up to a limit."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import asyncpg
 
+from app.core.announcements import CLUSTER_EVENT
 from app.core.cluster_events import Event
 from app.core.scope import Scope
 from app.core.times import WorldTime
+from app.store import outbox
 from app.store.db import Tx
 from app.store.pages import Question
 from app.store.rows import insert_rows
@@ -27,7 +28,10 @@ def _event(row: asyncpg.Record) -> tuple[int, Event]:
 
 
 async def append(tx: Tx, scope: Scope, cluster_id: str, events: Sequence[Event], last_seq: int, keep: int) -> int:
-    """Write the events behind `last_seq`, drop what is older than the newest `keep`; give the new last seq."""
+    """Write the events behind `last_seq`, drop what is older than the newest `keep`; give the new last seq.
+
+    The outside is told of them by one row of the outbox, whatever their number.
+    """
     key = _key(scope, cluster_id)
     first = last_seq + 1
     records = [
@@ -36,6 +40,10 @@ async def append(tx: Tx, scope: Scope, cluster_id: str, events: Sequence[Event],
     ][-keep:]
     await insert_rows(tx, "cluster_event", _COLUMNS, records)
     newest = last_seq + len(events)
+    if records:
+        times = [event.at for event in events]
+        span = outbox.Entry(max(times), CLUSTER_EVENT, {}, newest - len(records) + 1, newest, min(times))
+        await outbox.put(tx, scope, cluster_id, [span], keep)
     if newest > keep and records:
         await tx.execute(f"DELETE FROM cluster_event WHERE {_KEY} AND seq <= $5", *key, newest - keep)
     return newest
@@ -77,28 +85,3 @@ async def page(
         *question.values,
     )
     return [_event(row) for row in rows]
-
-
-async def announce(
-    tx: Tx, scope: Scope, cluster_id: str, at: WorldTime, detail_type: str, detail: dict[str, Any]
-) -> None:
-    """Put a message to the outside behind the cluster's others."""
-    await tx.execute(
-        f"""INSERT INTO outbox (world, account, region, cluster_id, seq, at, detail_type, detail)
-        VALUES ($1, $2, $3, $4, (SELECT coalesce(max(seq), 0) + 1 FROM outbox WHERE {_KEY}), $5, $6, $7)""",
-        *_key(scope, cluster_id),
-        at,
-        detail_type,
-        detail,
-    )
-
-
-async def announced(tx: Tx, world: str, limit: int) -> list[asyncpg.Record]:
-    """The newest messages of a world's outbox, oldest first."""
-    rows = await tx.fetch(
-        """SELECT account, region, cluster_id, seq, at, detail_type, detail FROM outbox WHERE world = $1
-        ORDER BY at DESC, account DESC, region DESC, cluster_id DESC, seq DESC LIMIT $2""",
-        world,
-        limit,
-    )
-    return rows[::-1]

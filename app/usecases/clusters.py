@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from app import catalog
 from app.core import addons
+from app.core.announcements import state_change
 from app.core.chance import below
 from app.core.cluster import Cluster, Group
 from app.core.cluster_events import Event
@@ -35,7 +36,7 @@ from app.store import clusters, creation, events, instances, pages, worlds
 from app.store.db import Database, Tx
 from app.usecases import failing, limits, operations
 from app.usecases.hardware import cure_the_ill
-from app.usecases.provisioning import Policy, announce, handle, state_change
+from app.usecases.provisioning import Policy, announce, handle
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,8 @@ async def _create(
     told = [Event("cluster-started", at, params={"operation": "creation"}), *_announce_groups(groups, at)]
     told = told if cluster.continuous else []
     cluster = replace(cluster, event_seq=len(told))
-    if await creation.create(tx, scope.world, cluster, groups, told, intent.tags, at, state_change(cluster), begun):
+    change = state_change(cluster, groups)
+    if await creation.create(tx, scope.world, cluster, groups, told, intent.tags, at, change, begun):
         return cluster
     survey = await creation.survey(tx, scope, intent.name, intent.eks_arn)  # another was quicker: at what?
     if survey is None:
@@ -285,7 +287,7 @@ async def update(tx: Tx, scope: Scope, name_or_arn: str, intent: UpdateIntent, p
     was, cluster = cluster, begin_update(cluster, facts, bool(added or changing))
     if cluster.recovers and not was.recovers:
         await cure_the_ill(tx, scope, world, cluster)
-    await announce(tx, scope, was, cluster, world.now)
+    await announce(tx, scope, was, cluster, kept.values(), world.now)
     told = _tell_update(cluster, added, changing, world.now)
     await save_due(tx, scope, cluster, told, world.now, policy)
     return cluster
@@ -332,7 +334,8 @@ async def delete(tx: Tx, scope: Scope, name_or_arn: str, policy: Policy) -> Clus
     world, cluster = await must_lock(tx, scope, name_or_arn, policy)
     check_may_delete(cluster)
     was, cluster = cluster, replace(cluster, delete_requested_at=world.now, operation="deletion")
-    await announce(tx, scope, was, cluster, world.now)
+    groups = await clusters.groups(tx, scope, cluster.cluster_id)
+    await announce(tx, scope, was, cluster, groups.values(), world.now)
     told = [Event("cluster-started", world.now, params={"operation": "deletion"})]
     await save_due(tx, scope, cluster, told, world.now, policy)
     return cluster

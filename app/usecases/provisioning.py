@@ -6,12 +6,12 @@ instant, the decisions of the cluster and its groups.
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import asyncpg
 
+from app.core.announcements import state_change
 from app.core.capacity import Stock
 from app.core.cluster import Cluster, Group, cluster_status, new_node, victims
 from app.core.faults import Faults
@@ -22,7 +22,7 @@ from app.core.provisioning import Decision, decide, next_deadline
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.core.world import World
-from app.store import capacity, clusters, events, faults, governance, instances, ledger, worlds
+from app.store import capacity, clusters, events, faults, governance, instances, ledger, outbox, worlds
 from app.store.clusters import Claimed
 from app.store.db import CONNECTION_LOST, Tx
 from app.usecases import operations
@@ -31,7 +31,6 @@ from app.usecases.prices import rates
 BATCH = 1000
 """The most nodes that one transaction moves, so that no lock is held for long."""
 log = logging.getLogger(__name__)
-STATE_CHANGE = "SageMaker HyperPod Cluster State Change"
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +195,7 @@ async def _carry_out(
         await clusters.remove_groups(tx, scope, cluster_id, made.removed)
     changed = [group for name, group in made.groups.items() if group is not before.get(name)]
     await clusters.save_groups(tx, scope, cluster_id, changed)
-    await announce(tx, scope, was, made.cluster, made.at)
+    await announce(tx, scope, was, made.cluster, made.groups.values(), made.at)
     times = (again_at, await instances.next_due(tx, scope, cluster_id), next_deadline(made.cluster, made.groups))
     due_at = min((time for time in times if time is not None), default=None)
     await clusters.save(tx, scope, replace(made.cluster, event_seq=seq), due_at)
@@ -226,15 +225,9 @@ def grown(group: Group, count: int) -> Group:
     return replace(group, rows=group.rows + count, slots=group.slots + count, next_ordinal=group.next_ordinal + count)
 
 
-async def announce(tx: Tx, scope: Scope, was: Cluster, cluster: Cluster, at: WorldTime) -> None:
+async def announce(
+    tx: Tx, scope: Scope, was: Cluster, cluster: Cluster, groups: Iterable[Group], at: WorldTime
+) -> None:
     """Tell the outside when the cluster's status is another than it was."""
     if cluster_status(was) != cluster_status(cluster):
-        await events.announce(tx, scope, cluster.cluster_id, at, *state_change(cluster))
-
-
-def state_change(cluster: Cluster) -> tuple[str, dict[str, Any]]:
-    """The detail type and the detail of the message about a cluster's new status."""
-    detail = {"ClusterArn": cluster.arn, "ClusterName": cluster.name, "ClusterStatus": cluster_status(cluster)}
-    if cluster.failure_message is not None:
-        detail["FailureMessage"] = cluster.failure_message
-    return STATE_CHANGE, detail
+        await outbox.announce(tx, scope, cluster.cluster_id, at, [state_change(cluster, groups)])

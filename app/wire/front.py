@@ -20,9 +20,9 @@ from app.wire.safety import App, AsgiScope, Message, Receive, Send
 KNOWN_SECONDS = 1.0
 """How long a world that was there is taken to be there still; what it owns is locked, or found missing, anyway."""
 MOTO_RESET = "/moto-api/reset"
-_SLOW = ("clock/advance", "worlds", "snapshots", "reset", "bills")
+_SLOW = ("clock/advance", "worlds", "snapshots", "reset", "bills", "events/stream")
 UNHURRIED = (*(f"/_windtunnel/{noun}" for noun in _SLOW), MOTO_RESET)
-"""What may take as long as it takes: it visits every instant of a period, or every row of a world."""
+"""What may take as long as it takes: it visits every instant of a period, every row of a world, or has no end."""
 SURFACE = "windtunnel.surface"
 _TARGET, _REQUEST_ID = b"x-amz-target", b"x-request-id"
 

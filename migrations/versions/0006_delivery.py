@@ -28,6 +28,8 @@ def _time(name: str, nullable: bool = False) -> "sa.Column[object]":
 
 
 def upgrade() -> None:
+    gone = sa.text("deleted_at IS NOT NULL")
+    op.create_index("ix_cluster_deleted", "cluster", ["world", "deleted_at"], postgresql_where=gone)
     for name in ("first_event", "last_event", "position"):
         op.add_column("outbox", _number(name, nullable=True))
     op.add_column("outbox", _time("first_at", nullable=True))
@@ -97,3 +99,4 @@ def downgrade() -> None:
     op.execute("DELETE FROM outbox WHERE first_event IS NOT NULL")  # events that the table then cannot tell of
     for name in ("first_at", "position", "last_event", "first_event"):
         op.drop_column("outbox", name)
+    op.drop_index("ix_cluster_deleted", table_name="cluster", postgresql_where=sa.text("deleted_at IS NOT NULL"))

@@ -5,7 +5,7 @@ from typing import Any
 from app.core.cluster_events import Event
 from app.core.plans import Extension
 from app.core.scope import Scope
-from app.store import capacity, clusters, copies, events, governance, plans, tables, tags, worlds
+from app.store import capacity, clusters, copies, events, governance, outbox, plans, tables, tags, worlds
 from app.store.capacity import Change
 from app.store.db import Database, Tx
 from tests.core.builders import GPU, REGION, T0, at, compute_quota, training_plan
@@ -47,7 +47,7 @@ async def fill(tx: Tx, scope: Scope) -> None:
     await close_one(tx, scope, 1, at(2))
     await open_one(tx, scope, 2, at(3), at(2))
     await events.append(tx, scope, CLUSTER_ID, [Event("munge-key", T0)], 0, 9)
-    await events.announce(tx, scope, CLUSTER_ID, at(1), "Change", {"n": 1})
+    await outbox.announce(tx, scope, CLUSTER_ID, at(1), [("Change", {"n": 1})])
     await tags.put(tx, scope, "arn", {"a": "b"})
     await capacity.set_total(tx, scope.world, Change(T0, REGION, "", GPU, 5))
     await capacity.schedule(tx, scope.world, Change(at(9), REGION, "", GPU, None))
@@ -74,7 +74,7 @@ async def test_a_copy_equals_its_source(database: Database, scope: Scope) -> Non
         source, target = await export(tx, scope.world), await export(tx, twin)
         assert source == target
         assert [name for name, rows in source.items() if not rows] == []
-        assert set(source) == {table.name for table in tables.WORLD_TABLES} - {"idempotency"}, (
+        assert set(source) == {table.name for table in tables.WORLD_TABLES} - set(copies.UNSHOWN), (
             "SDKs draw tokens at random"
         )
         await worlds.remove(tx, twin)

@@ -1,4 +1,4 @@
-"""Events in order, up to a limit, and the outbox."""
+"""Events in order, up to a limit."""
 
 import pytest
 
@@ -53,15 +53,3 @@ async def test_an_event_comes_back_as_it_went_in(count: int, database: Database,
             told(count, 1)[0],
         ]
         assert await events.get(tx, scope, CLUSTER_ID, count + 1) is None
-
-
-async def test_the_outbox_numbers_its_messages(database: Database, scope: Scope) -> None:
-    """RL design rule 1: in order per cluster."""
-    async with database.transaction() as tx:
-        await add_cluster(tx, scope)
-        for n in range(3):
-            await events.announce(tx, scope, CLUSTER_ID, at(5), "Change", {"n": n})
-        rows = await events.announced(tx, scope.world, 2)
-    assert [(row["seq"], row["detail"]) for row in rows] == [(3, {"n": 1}), (4, {"n": 2})], (
-        "the first told of the creation"
-    )

@@ -55,6 +55,7 @@ cluster = Table(
     ),
     Index("ix_cluster_name", *TENANT, "name"),
     Index("ix_cluster_due", "world", "due_at", postgresql_where=text("due_at IS NOT NULL")),
+    Index("ix_cluster_deleted", "world", "deleted_at", postgresql_where=text("deleted_at IS NOT NULL")),
     Index("ix_cluster_created", *TENANT, "created_at", "cluster_id", postgresql_where=text("deleted_at IS NULL")),
 )
 

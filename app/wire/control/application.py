@@ -21,6 +21,7 @@ from app.wire.control import (
     quotas,
     refusals,
     snapshots,
+    streams,
     worlds,
 )
 from app.wire.control.vocabulary import Refused
@@ -53,6 +54,7 @@ def application(service: Service) -> FastAPI:
     """Every noun's routes, and the answers for what they refuse. Its pages would load scripts from elsewhere."""
     app = FastAPI(openapi_url=None)
     app.state.service = service
+    app.state.hub = streams.Hub(service)
     refusals.install(app)
     for noun in NOUNS:
         app.include_router(noun.router, prefix=PREFIX, responses=REFUSALS)

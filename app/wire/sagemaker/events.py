@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 from app.core.times import from_millis, to_millis
 from app.usecases import history
+from app.usecases.event_records import event_details, event_summary
 from app.wire.aws.registry import Context
 from app.wire.sagemaker import sagemaker
 from app.wire.sagemaker.paging import Pager
-from app.wire.sagemaker.writing import event_details, event_summary
 
 if TYPE_CHECKING:
     from types_boto3_sagemaker.type_defs import DescribeClusterEventRequestTypeDef

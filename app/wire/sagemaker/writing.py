@@ -7,7 +7,6 @@ from typing import Any
 from app import catalog
 from app.core import addons, ids
 from app.core.cluster import Cluster, Group, cluster_status, group_status
-from app.core.cluster_events import CLUSTER, GROUP, KINDS, Event, description
 from app.core.instance import Instance, vendor_status
 from app.core.scope import Scope
 from app.usecases.clusters import Described
@@ -27,7 +26,6 @@ _ECHOED = (
     "NetworkInterface",
     "EnvironmentConfig",
 )
-_LIFECYCLE_STATE = {"script-started": "Started", "script-succeeded": "Succeeded", "script-failed": "Failed"}
 
 
 Running = Mapping[tuple[str, str], int]
@@ -170,52 +168,3 @@ def _hostname(node: Instance | ListedNode, seed: int, region: str) -> str | None
         return None
     address = ids.private_ip(seed, node.instance_id).replace(".", "-")
     return f"ip-{address}.{region}.compute.internal"
-
-
-def event_summary(cluster: Cluster, seq: int, event: Event, seed: int) -> dict[str, Any]:
-    """A member of ListClusterEvents' Events."""
-    kind = KINDS[event.kind]
-    return {
-        "EventId": ids.event_id(seed, cluster.cluster_id, seq),
-        "ClusterArn": cluster.arn,
-        "ClusterName": cluster.name,
-        "InstanceGroupName": event.group,
-        "InstanceId": event.instance_id,
-        "ResourceType": kind.resource,
-        "EventTime": event.at,
-        "Description": description(event, cluster.name, cluster.cluster_id),
-        "EventLevel": kind.level,
-    }
-
-
-def event_details(cluster: Cluster, seq: int, event: Event, seed: int) -> dict[str, Any]:
-    """The answer of DescribeClusterEvent."""
-    metadata = _metadata(event, seed)
-    details = {"EventMetadata": metadata} if metadata else None
-    return {**event_summary(cluster, seq, event, seed), "EventDetails": details}
-
-
-def _metadata(event: Event, seed: int) -> dict[str, Any]:
-    resource, params = KINDS[event.kind].resource, event.params
-    if resource == CLUSTER:
-        return {"Cluster": {"FailureMessage": params["failure"]}} if "failure" in params else {}
-    if resource == GROUP:
-        return _group_metadata(params)
-    facts = {
-        "CustomerEni": ids.network_interface_id(seed, event.instance_id or "") if event.kind == "eni-created" else None,
-        "FailureMessage": params.get("failure"),
-        "LcsExecutionState": _LIFECYCLE_STATE.get(event.kind),
-        "NodeLogicalId": event.logical_id,
-    }
-    return {"Instance": facts}
-
-
-def _group_metadata(params: Mapping[str, Any]) -> dict[str, Any]:
-    if "subnet" in params:
-        zones = {zone.name: zone.id for zone in catalog.zones(params["zone"][:-1])}
-        network = {"SubnetId": params["subnet"], "SecurityGroupIds": params["security_groups"]}
-        return {"InstanceGroup": {**network, "AvailabilityZoneId": zones.get(params["zone"])}}
-    if "ami" in params:
-        return {"InstanceGroup": {"AmiOverride": params["ami"]}}
-    counts = {"InstanceCount": params["current"], "TargetCount": params["target"], "MinCount": params["min"]}
-    return {"InstanceGroupScaling": {**counts, "FailureMessage": params.get("failure")}}
