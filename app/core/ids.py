@@ -93,7 +93,7 @@ def private_ip(seed: int, instance: str) -> str:
 
 def operation_id(seed: int, cluster: str, number: int) -> str:
     """The UUID of a cluster's operation; `number` counts them."""
-    return _uuid(digest(seed, f"{cluster}/{number}", "operation-id", 16))
+    return uuid_of(digest(seed, f"{cluster}/{number}", "operation-id", 16))
 
 
 def interface_attachment_id(seed: int, interface: str, instance: str) -> str:

@@ -65,11 +65,14 @@ async def export_rows(tx: Tx, world: str) -> AsyncIterator[tuple[str, list[dict[
         yield table.name, [{column: _plain(row[column]) for column in columns} for row in rows]
 
 
+async def copied(tx: Tx) -> list[Owned]:
+    """The tables of a fork and of a snapshot."""
+    return [table for table in await owned(tx) if table.name not in OF_THE_WALL]
+
+
 async def copy_rows(tx: Tx, source: str, target: str) -> None:
     """Give `target` a copy of all that `source` owns."""
-    for table in await owned(tx):
-        if table.name in OF_THE_WALL:
-            continue
+    for table in await copied(tx):
         columns = ", ".join(table.columns)
         await tx.execute(
             f"INSERT INTO {table.name} (world, {columns}) SELECT $2, {columns} FROM {table.name} WHERE world = $1",
@@ -81,4 +84,10 @@ async def copy_rows(tx: Tx, source: str, target: str) -> None:
 async def remove_rows(tx: Tx, world: str) -> None:
     """Delete all that the world owns."""
     for table in await owned(tx):
+        await tx.execute(f"DELETE FROM {table.name} WHERE world = $1", world)
+
+
+async def empty_rows(tx: Tx, world: str) -> None:
+    """Delete what a copy can bring back: webhooks, and how far their receivers are, stay."""
+    for table in await copied(tx):
         await tx.execute(f"DELETE FROM {table.name} WHERE world = $1", world)

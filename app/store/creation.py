@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from app.core.announcements import CLUSTER_EVENT, Message
 from app.core.cluster import Cluster, Group

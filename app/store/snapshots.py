@@ -45,7 +45,7 @@ async def save(tx: Tx, world: World, name: str) -> None:
 
 async def load(tx: Tx, world: str, name: str) -> None:
     """Put the snapshot's rows in the place of the locked world's; its clock is the caller's to set."""
-    await copies.remove_rows(tx, world)
+    await copies.empty_rows(tx, world)
     await copies.copy_rows(tx, _rows_of(world, name), world)
 
 

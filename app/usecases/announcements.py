@@ -16,7 +16,7 @@ from app.usecases.event_records import event_details
 
 __all__ = ["BEFORE_ALL", "Place", "Wanted"]
 _PLACE = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
-LAST = 2**62
+LAST = 10**15
 """Behind every event of a position."""
 
 
