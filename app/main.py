@@ -127,7 +127,7 @@ async def running(service: Service) -> AsyncIterator[None]:
 
 async def _begin(service: Service) -> None:
     """The first world, with its seed, or with what was given for it; to look at it costs less than what makes it."""
-    asked = any(map(service.settings.is_given, ("profile", "rate", "frozen", "start", "seed", "seed_file")))
+    asked = any(map(service.settings.is_given, ("profile", "rate", "frozen", "start", "seed", "seed_file", "chaos")))
     if asked or not await service.db.run(worlds.exists, DEFAULT_WORLD):
         from app.wire.control import seeding
 

@@ -26,6 +26,7 @@ def execute(
     start: o.Start = None,
     seed: o.Seed = None,
     seed_file: o.SeedFile = None,
+    chaos: o.Chaos = None,
     auth: o.Auth = None,
     config: o.Config = None,
     log_level: o.LogLevel = None,

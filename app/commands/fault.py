@@ -45,6 +45,7 @@ def add(
     times: Annotated[int | None, typer.Option("--times", min=1, help="At most so often.")] = None,
     probability: Annotated[float | None, typer.Option("--probability", min=0, max=1)] = None,
     every: Annotated[int | None, typer.Option("--every", min=1, help="Every n-th match.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="What chance is drawn from (the world's).")] = None,
     after: Annotated[Text, typer.Option("--after", metavar="INSTANT", help="Not before then.")] = None,
     before: Annotated[Text, typer.Option("--before", metavar="INSTANT", help="Not from then on.")] = None,
     seconds: Annotated[Text, typer.Option("--seconds", metavar="DURATION", help=LENGTH)] = None,
@@ -57,9 +58,21 @@ def add(
         **{"effect": effect, "code": code, "message": message, "operation": operation, "api": api},
         **{"account": account, "region": region, "cluster": cluster, "group": group, "instance_type": instance_type},
         **{"node": node, "attempt": attempt, "times": times, "probability": probability, "every": every},
+        "seed": seed,
         **{"after": after, "before": before, "seconds": duration(seconds) if seconds is not None else None},
     }
     show(call("POST", "faults", world=world, endpoint=endpoint, body=body), as_json=as_json)
+
+
+@app.command()
+def chaos(
+    seed: Annotated[int, typer.Argument(metavar="SEED", min=0)],
+    world: o.World = None,
+    endpoint: o.Endpoint = None,
+    as_json: o.Json = False,
+) -> None:
+    """Let everyday trouble begin: rules of many kinds, drawn from SEED. `fault clear` ends it."""
+    show(call("POST", "faults/chaos", world=world, endpoint=endpoint, body={"seed": seed}), as_json=as_json)
 
 
 @app.command()

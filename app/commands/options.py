@@ -51,6 +51,7 @@ Seed = Annotated[int | None, typer.Option("--seed", help="What chance is drawn f
 SeedFile = Annotated[
     Path | None, typer.Option("--seed-file", help="Clusters, capacity, prices, faults and clock to begin with.")
 ]
+Chaos = Annotated[int | None, typer.Option("--chaos", metavar="SEED", help="Everyday trouble, drawn from SEED.")]
 Auth = Annotated[
     Literal["off", "verify"] | None, typer.Option("--auth", help="Whether AWS signatures are checked (off).")
 ]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from app.settings import Settings
 
 FLAGS = (
-    *("host", "port", "data", "ephemeral", "profile", "rate", "frozen", "start", "seed", "seed_file"),
+    *("host", "port", "data", "ephemeral", "profile", "rate", "frozen", "start", "seed", "seed_file", "chaos"),
     *("auth", "log_format", "log_level"),
 )
 
@@ -28,6 +28,7 @@ def up(
     start: o.Start = None,
     seed: o.Seed = None,
     seed_file: o.SeedFile = None,
+    chaos: o.Chaos = None,
     auth: o.Auth = None,
     config: o.Config = None,
     log_format: o.LogFormat = None,

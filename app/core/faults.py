@@ -37,6 +37,7 @@ class Rule:
 
     `probability` is in millionths; `every` strikes each n-th match; `times` is the most strikes, after which nothing
     matches any more. `seconds` are the world's and `milliseconds` the wall's; `app.core.effects` says of what.
+    Chance is drawn from `seed`, or from the world's.
     """
 
     rule_id: str
@@ -59,6 +60,7 @@ class Rule:
     before: WorldTime | None = None
     seconds: int | None = None
     milliseconds: int | None = None
+    seed: int | None = None
     matches: int = 0
     hits: int = 0
 
@@ -137,6 +139,7 @@ class Faults:
             if subject.logical_id
             else f"match {matches}"
         )
-        strikes = matches % rule.every == 0 and draw(self._seed, f"{rule.rule_id}/{who}", "fault") < rule.probability
+        seed = self._seed if rule.seed is None else rule.seed
+        strikes = matches % rule.every == 0 and draw(seed, f"{rule.rule_id}/{who}", "fault") < rule.probability
         self._rules[rule.rule_id] = replace(rule, matches=matches, hits=rule.hits + strikes)
         return strikes

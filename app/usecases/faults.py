@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from app import catalog
+from app.core.chaos import chaos, of_chaos
 from app.core.effects import LATENCY, check_words, effect_of
 from app.core.errors import Invalid, NotFound
 from app.core.faults import Rule
@@ -31,6 +32,18 @@ async def add(tx: Tx, world: str, rule: Rule) -> Rule:
     named = replace(rule, rule_id=f"f-{await faults.last_number(tx, world) + 1}")
     await faults.put(tx, world, named)
     return await strike_running(tx, known, named)
+
+
+async def begin_chaos(tx: Tx, world: str, seed: int) -> list[Rule]:
+    """Chaos of this seed in place of any other, after the rules that are there; as it is if it reigns already."""
+    await _lock(tx, world)
+    reigning = of_chaos(await faults.rules(tx, world))
+    wanted = chaos(seed)
+    if len(reigning) == len(wanted) and all(rule.seed == seed for rule in reigning):
+        return reigning
+    for rule in reigning:
+        await faults.remove(tx, world, rule.rule_id)
+    return [await add(tx, world, rule) for rule in wanted]
 
 
 async def replace_all(tx: Tx, world: str, rules: Sequence[Rule]) -> list[Rule]:

@@ -13,6 +13,7 @@ def upgrade() -> None:
     for name in ("operation", "api", "code", "message"):
         op.add_column("fault_rule", sa.Column(name, sa.Text(collation="C"), nullable=True))
     op.add_column("fault_rule", sa.Column("milliseconds", sa.Integer(), nullable=True))
+    op.add_column("fault_rule", sa.Column("seed", sa.BigInteger(), nullable=True))
     # What was struck before was a launch, which is no operation.
     op.add_column("fault_hit", sa.Column("operation", sa.Text(collation="C"), nullable=False, server_default=""))
     op.alter_column("fault_hit", "operation", server_default=None)
@@ -20,5 +21,5 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.drop_column("fault_hit", "operation")
-    for name in ("milliseconds", "message", "code", "api", "operation"):
+    for name in ("seed", "milliseconds", "message", "code", "api", "operation"):
         op.drop_column("fault_rule", name)

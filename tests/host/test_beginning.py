@@ -34,6 +34,28 @@ def test_a_process_that_is_started_again_leaves_the_clock_as_it_is(fresh: str) -
     assert clock_after(fresh, {"rate": 9}, {"WINDTUNNEL_RESTARTED": "true"}) == ("fast", 1, True)
 
 
+def rules_after(dsn: str, environ: dict[str, str], method: str = "", path: str = "") -> list[Any]:
+    """Effect, seed and matches of the rules of `main` in a service of these variables, after a call if one is given."""
+    with serving(load(environ={"WINDTUNNEL_DATABASE_URL": dsn, **environ})) as running:
+        if method:
+            httpx.request(method, f"{running.base}/_windtunnel/{path}").raise_for_status()
+        rules = httpx.get(f"{running.base}/_windtunnel/faults").json()["rules"]
+    return [(rule["id"], rule["effect"], rule["seed"]) for rule in rules]
+
+
+def test_chaos_begins_with_the_service(fresh: str) -> None:
+    """CT-3: of one seed at a time; it outlives a start, goes with `fault clear`, and comes back with a reset."""
+    chaos = {"WINDTUNNEL_CHAOS": "7"}
+    first = rules_after(fresh, chaos)
+    assert {seed for _, _, seed in first} == {7}
+    assert rules_after(fresh, {}) == rules_after(fresh, chaos) == first
+    other = rules_after(fresh, {"WINDTUNNEL_CHAOS": "8"})
+    assert [(effect, seed) for _, effect, seed in other] == [(effect, 8) for _, effect, _ in first]
+    assert rules_after(fresh, chaos, "DELETE", "faults") == []
+    assert rules_after(fresh, chaos | {"WINDTUNNEL_RESTARTED": "true"}) == []
+    assert rules_after(fresh, chaos, "POST", "reset") == first
+
+
 def test_what_comes_too_late_is_said(fresh: str, caplog: pytest.LogCaptureFixture) -> None:
     """CT-2: start, seed and seed file are for making a world; one line says so."""
     late = {"start": "2026-01-01T00:00:00Z", "seed": 1, "seed_file": "/nonexistent.toml"}

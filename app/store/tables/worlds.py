@@ -119,6 +119,7 @@ fault_rule = Table(
     time_column("before"),
     Column("seconds", Integer),
     Column("milliseconds", Integer),
+    Column("seed", BigInteger),
     Column("matches", Integer, nullable=False),
     Column("hits", Integer, nullable=False),
 )

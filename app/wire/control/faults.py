@@ -61,6 +61,9 @@ class FaultRule(BaseModel):
     times: Count | None = Field(default=None, description="At most so often.")
     after: Instant | None = Field(default=None, description="Not before then.")
     before: Instant | None = Field(default=None, description="Not from then on.")
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
+        default=None, description="What chance is drawn from, in place of the world's seed."
+    )
     seconds: Seconds | None = Field(
         default=None,
         description="World time, whole: how slow a boot-slow is, how long a node runs until node-hardware. "
@@ -90,6 +93,7 @@ class Fault(BaseModel):
     after: str | None
     before: str | None
     seconds: int | float | None
+    seed: int | None
     matches: int
     hits: int
 
@@ -103,6 +107,13 @@ class FaultList(BaseModel):
 
     model_config = STRICT
     rules: list[FaultRule] = Field(max_length=1000)
+
+
+class Chaos(BaseModel):
+    """From what chaos is drawn."""
+
+    model_config = STRICT
+    seed: int = Field(ge=0, lt=2**63)
 
 
 class Hit(BaseModel):
@@ -143,6 +154,13 @@ async def add_fault(rule: FaultRule, service: ServiceOf, world: WorldOf) -> Faul
 async def replace_faults(wanted: FaultList, service: ServiceOf, world: WorldOf) -> Faults:
     rules = [rule_of(rule) for rule in wanted.rules]
     return Faults(rules=[_shown(rule) for rule in await service.db.run(faults.replace_all, world, rules)])
+
+
+@router.post("/faults/chaos", status_code=201, summary="Let chaos begin: everyday trouble, drawn from a seed")
+async def begin_chaos(wanted: Chaos, service: ServiceOf, world: WorldOf) -> Faults:
+    """The rules of the chaos profile are added to those that are there, in place of chaos of another seed."""
+    rules = await service.db.run(faults.begin_chaos, world, wanted.seed)
+    return Faults(rules=[_shown(rule) for rule in rules])
 
 
 @router.delete("/faults", summary="Remove every rule")
@@ -226,6 +244,7 @@ def _shown(rule: Rule) -> Fault:
         after=to_iso(rule.after) if rule.after else None,
         before=to_iso(rule.before) if rule.before else None,
         seconds=rule.seconds if rule.milliseconds is None else rule.milliseconds / 1000,
+        seed=rule.seed,
         matches=rule.matches,
         hits=rule.hits,
     )

@@ -80,7 +80,14 @@ def read(path: Path) -> Seed:
 
 
 async def begin(tx: Tx, service: Service) -> None:
-    """Make the first world if it is not there, with its seed; else let it go on as the settings say."""
+    """Make the first world if it is not there, with its seed; else let it go on as the settings say. And chaos."""
+    await _found(tx, service)
+    settings = service.settings
+    if settings.chaos is not None and not settings.restarted:  # as with the clock: `fault clear` has ended it
+        await faults.begin_chaos(tx, DEFAULT_WORLD, settings.chaos)
+
+
+async def _found(tx: Tx, service: Service) -> None:
     settings = service.settings
     if await worlds.exists(tx, DEFAULT_WORLD):
         if not settings.restarted:  # a process that died must not undo what was done to the clock since
@@ -125,6 +132,8 @@ async def reset(tx: Tx, service: Service, world: str, seed: Seed | None) -> None
     await worlds.reset(tx, world, changed)
     if seed is not None:
         await plant(tx, service, world, seed)
+    if world == DEFAULT_WORLD and service.settings.chaos is not None:
+        await faults.begin_chaos(tx, world, service.settings.chaos)
 
 
 async def plant(tx: Tx, service: Service, world: str, seed: Seed) -> None:

@@ -47,6 +47,7 @@ def test_a_rule_is_told_as_it_was_given(world: TestWorld) -> None:
         {"effect": "internal-error", "operation": "CreateComputeQuota", "code": "CreateRollbackFailed"},
         {"effect": "terminate-failed", "cluster": "demo", "group": "workers", "code": "AccessDenied"},
         {"effect": "api-error", "code": "ServiceUnavailable", "message": "Not now.", "account": "111122223333"},
+        {"effect": "api-throttle", "api": "ce", "operation": "GetCostAndUsage", "seed": 2**63 - 1},
         {"effect": "api-latency", "region": "us-west-2", "seconds": 0.2, "probability": 0.25},
     ]
     told = world.control("PUT", "faults", json={"rules": given})["rules"]
@@ -79,6 +80,9 @@ def test_an_arn_is_understood(world: TestWorld) -> None:
         ({"effect": "boot-slow", "seconds": "NaN"}, "seconds: "),
         ({"effect": "script-hang", "operation": "CreateCluster"}, "takes no 'operation'"),
         ({"effect": "api-error", "operation": "CreateClutser"}, "Did you mean CreateCluster?"),
+        ({"effect": "api-error", "api": "ec2"}, "There is no API 'ec2' here. Choose one of: sagemaker, ce."),
+        ({"effect": "api-error", "api": "ce", "operation": "CreateCluster"}, "ce lacks the operation"),
+        ({"effect": "api-throttle", "code": "Busy"}, "one of: ThrottlingException"),
         ({"effect": "api-error", "operation": "???"}, "Write it as CreateCluster"),
         ({"effect": "api-error", "code": "X\r\nset-cookie: a"}, "code: "),
         ({"effect": "api-error", "group": "workers"}, "takes no 'group'"),
