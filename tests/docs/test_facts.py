@@ -22,6 +22,7 @@ _STAGES = {
     "Script that hangs, until it times out": "script_timeout",
     "Deep health check on start": "deep_check",
     "Termination": "shutdown",
+    "Create, update or delete a scheduler config or compute quota": "governance",
 }
 
 

@@ -10,6 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from app.wire import emulated
+from tests.governance import SHAPES, Governed
 from tests.kit import Running, TestWorld, classic, eks, group, login, slurm, workers
 from tests.plans import exercise
 
@@ -122,7 +123,7 @@ def test_every_answer_fits_its_shape(world: TestWorld, service: Running) -> None
     world.capacity("ml.p5.48xlarge", 10)
     world.fault("script-failed", group="login-group", times=1)
     arn = call("CreateCluster", **REQUEST)["ClusterArn"]
-    call("CreateCluster", **rich())
+    governed = call("CreateCluster", **rich())["ClusterArn"]
     call("CreateCluster", **classic(group("g", 1), name="classic"))
     call("CreateCluster", **slurm(login(), workers(1), name="plain"))
     for seconds in (0, 2, 4, 30, 600):
@@ -141,6 +142,7 @@ def test_every_answer_fits_its_shape(world: TestWorld, service: Running) -> None
     call("AddTags", ResourceArn=arn, Tags=[{"Key": "a", "Value": ""}])
     call("ListTags", ResourceArn=arn)
     call("DeleteTags", ResourceArn=arn, TagKeys=["a"])
+    govern(call, governed)
     call("DeleteCluster", ClusterName="plain")
     world.advance(1)
     look(call, "plain")
@@ -150,6 +152,24 @@ def test_every_answer_fits_its_shape(world: TestWorld, service: Running) -> None
     assert call.found == []
     sagemaker = next(one for one in emulated.services() if one.name == "sagemaker")
     assert call.seen | plans.seen == set(sagemaker.operations)
+
+
+def govern(call: Recorder, cluster_arn: str) -> None:
+    """A scheduler config and a compute quota in every phase of their lives; each fails once."""
+    for shape in SHAPES:
+        call.world.fault("internal-error", operation=f"Update{shape}", times=1)
+        one = Governed(call.world, shape, cluster_arn)
+        named = one.named(call(f"Create{shape}", **one.request(Description="d"))[f"{shape}Id"])
+        for target in (1, 2):
+            call(f"Describe{shape}", **named)
+            call.world.advance(60)
+            call(f"Update{shape}", **named, TargetVersion=target)
+            call.world.advance(60)
+            call(f"Describe{shape}", **named)
+        call(f"Describe{shape}", **named, **{f"{shape}Version": 1})
+        call(f"List{shape}s", SortBy="Status")
+        call(f"Delete{shape}", **named)
+        call(f"Describe{shape}", **named)
 
 
 def look(call: Recorder, name: str) -> None:

@@ -345,3 +345,50 @@ def test_the_status_of_each_part(configs: Governed) -> None:
     for request in (configs.request(SchedulerConfig=twice) | {"verb": "create", "ClusterArn": configs.cluster_arn},):
         code, message = refusal(configs, **request)
         assert (code, "given twice: train" in message) == (INVALID, True)
+
+
+def test_a_quota_shows_its_defaults_and_what_was_filled_in(quotas: Governed) -> None:
+    """HP-W2: vCPU and memory by the catalogue's ratio; what an update does not name stays."""
+    given = {"ComputeQuotaResources": [{"InstanceType": "ml.p5.48xlarge", "Accelerators": 4}]}
+    one = quotas.create(ComputeQuotaConfig=given)
+    shown = quotas.describe(one)
+    assert shown["ComputeQuotaConfig"] == {
+        "ComputeQuotaResources": [
+            {"InstanceType": "ml.p5.48xlarge", "Accelerators": 4, "VCpu": 96.0, "MemoryInGiB": 1024.0}
+        ],
+        "ResourceSharingConfig": {"Strategy": "LendAndBorrow", "BorrowLimit": 50},
+        "PreemptTeamTasks": "LowerPriority",
+    }
+    assert shown["ComputeQuotaTarget"] == {"TeamName": "one", "FairShareWeight": 0}
+    assert shown["ActivationState"] == "Enabled"
+    quotas.world.advance(SETTLED)
+    quotas.update(one, 1, ActivationState="Disabled")
+    after = quotas.describe(one)
+    assert after["ActivationState"] == "Disabled"
+    assert after["ComputeQuotaConfig"] == shown["ComputeQuotaConfig"]
+
+
+@pytest.mark.parametrize(
+    ("amount", "told"),
+    [
+        ({"InstanceType": "ml.p5.48xlarge"}, "no amount"),
+        ({"InstanceType": "ml.c5.xlarge", "Accelerators": 1}, "has none"),
+        ({"InstanceType": "ml.p5.48xlarge", "Accelerators": 10_000_000}, "Give less"),
+        ({"InstanceType": "ml.p5.48xlarge", "VCpu": 1e7}, "Give less"),
+        ({"InstanceType": "ml.p5.48xlarge", "VCpu": 1e300}, "less than or equal to 10000000"),
+        ({"InstanceType": "ml.p5.1xlarge", "Count": 1}, "enum value set"),
+    ],
+)
+def test_amounts_that_cannot_be(quotas: Governed, amount: dict[str, object], told: str) -> None:
+    """HP-W3: at creation and update, and nothing is begun."""
+    config = {"ComputeQuotaResources": [amount]}
+    one = quotas.create()
+    quotas.world.advance(SETTLED)
+    for request in (
+        {"verb": "create", **quotas.request("two", ComputeQuotaConfig=config)},
+        {"verb": "update", "TargetVersion": 1, "ComputeQuotaConfig": config, **quotas.named(one)},
+    ):
+        code, message = refusal(quotas, **request)
+        assert (code, told in message) == (INVALID, True), message
+    assert quotas.status(one) == "Created"
+    assert len(quotas.listed()) == 1
