@@ -15,6 +15,7 @@ from app.commands import (
     price,
     processes,
     quota,
+    slurm,
     snapshot,
     status,
     up,
@@ -52,7 +53,7 @@ app.command()(observe.requests)
 app.command()(observe.events)
 app.command()(observe.attachments)
 app.command()(observe.metrics)
-for noun in (clock, capacity, quota, fault, price, world, snapshot):
+for noun in (clock, capacity, quota, fault, price, world, snapshot, slurm):
     app.add_typer(noun.app, name=noun.__name__.rpartition(".")[2])
 
 

@@ -105,3 +105,8 @@ def extension_arn(seed: int, region: str, account: str, cluster: str, name: str,
     """The ARN of an extension of a cluster; one that is made again under the name has another `generation`."""
     tail = digest(seed, f"{cluster}/{name}/{generation}", "extension-id", 6).hex()
     return f"arn:{partition(region)}:sagemaker:{region}:{account}:extension/sagemaker-{cluster}/{name}/{tail}"
+
+
+def host_name(seed: int, instance: str) -> str:
+    """`ip-10-1-2-3`: how EC2 names a host by its address, and Slurm a node of HyperPod."""
+    return f"ip-{private_ip(seed, instance).replace('.', '-')}"

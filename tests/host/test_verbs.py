@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 from app.cli import app
 from app.commands.client import Refused
 from app.settings import Settings
-from tests.kit import Running, TestWorld, group, serving
+from tests.kit import Running, TestWorld, group, serving, slurm, workers
 
 TYPE = "ml.g5.2xlarge"
 
@@ -230,3 +230,46 @@ def test_reset_and_status(windtunnel: Windtunnel) -> None:
 def test_an_unknown_world_says_how_to_make_it(windtunnel: Windtunnel) -> None:
     with pytest.raises(Refused, match="windtunnel world create nowhere"):
         windtunnel.run("clock", "show", "--world", "nowhere", "--endpoint", windtunnel.world.base)
+
+
+def test_snapshots(windtunnel: Windtunnel) -> None:
+    """CT-2."""
+    assert windtunnel.ask("snapshot", "save", "early")["name"] == "early"
+    windtunnel.say("clock", "advance", "1h")
+    assert windtunnel.ask("snapshot", "restore", "early")["now"] == "2026-01-01T00:00:00.000Z"
+    assert "early" in windtunnel.say("snapshot", "list")
+    assert windtunnel.ask("snapshot", "rm", "early") == {"removed": "early"}
+    assert windtunnel.ask("snapshot", "list") == {"snapshots": []}
+
+
+def test_an_export_is_imported(windtunnel: Windtunnel, world: TestWorld, tmp_path: Path) -> None:
+    """CT-2."""
+    world.capacity("ml.p5.48xlarge", 3)
+    file, name, there = tmp_path / "world.json", f"{world.name}-i", ("--endpoint", world.base)
+    file.write_text(windtunnel.run("world", "export", world.name, *there).stdout)
+    made = windtunnel.run("world", "import", name, str(file), *there, "--json")
+    assert json.loads(made.stdout)["name"] == name
+    assert "yes" in windtunnel.run("world", "compare", world.name, name, *there).stdout.splitlines()[0]
+    assert windtunnel.run("world", "import", name, str(tmp_path / "missing"), *there).exit_code == 2
+    with pytest.raises(Refused, match="already"):
+        windtunnel.run("world", "import", name, str(file), *there)
+
+
+def test_slurm(windtunnel: Windtunnel, world: TestWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CT-9: printed, replaced by a file, and edited."""
+    world.sagemaker.create_cluster(**slurm(workers(1)))
+    world.advance(minutes=30)
+    shown = windtunnel.ask("slurm", "show", "demo")
+    assert windtunnel.say("slurm", "show", "demo") == shown["content"]
+    file = tmp_path / "slurm.conf"
+    file.write_text("# mine\n")
+    with pytest.raises(Refused, match="Read it again"):
+        windtunnel.say("slurm", "edit", "demo", "--file", str(file), "--version", "0")
+    assert windtunnel.ask("slurm", "edit", "demo", "--file", str(file))["content"] == "# mine\n"
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\necho "# more" >> "$1"\n')
+    editor.chmod(0o755)
+    monkeypatch.setenv("EDITOR", str(editor))
+    monkeypatch.setenv("VISUAL", str(editor))
+    windtunnel.say("slurm", "edit", "demo")
+    assert windtunnel.say("slurm", "show", "demo") == "# mine\n# more\n"

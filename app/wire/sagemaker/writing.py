@@ -166,5 +166,4 @@ def node_details(cluster: Cluster, group: Group, node: Instance, seed: int) -> d
 def _hostname(node: Instance | ListedNode, seed: int, region: str) -> str | None:
     if node.instance_id is None or node.zone is None:
         return None
-    address = ids.private_ip(seed, node.instance_id).replace(".", "-")
-    return f"ip-{address}.{region}.compute.internal"
+    return f"{ids.host_name(seed, node.instance_id)}.{region}.compute.internal"

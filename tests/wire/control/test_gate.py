@@ -43,7 +43,7 @@ def test_the_token_opens_what_it_should(guarded: Running) -> None:
     for method, path in ROUTES:
         if method == "GET":
             with httpx.stream("GET", guarded.base + path, headers=headers) as answer:
-                assert answer.status_code in (200, 503)
+                assert answer.status_code in (200, 404, 503), "404: no cluster has that name"
                 begin = next(answer.iter_text())  # of events there is no end
             assert TOKEN not in begin
 
