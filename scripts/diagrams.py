@@ -42,13 +42,14 @@ GROUP_RULES: Sequence[Rule] = (
         lambda f: not f["continuous"] and f["update"],
         "Updating",
     ),
+    ("some of its nodes are marked unhealthy", lambda f: f["ill"], "Degraded"),
     ("otherwise", lambda _: True, "InService"),
 )
 
 
 def combinations() -> Iterable[Facts]:
     """Every combination of the facts that a status may depend on."""
-    names = (*MARKS, "continuous", "update")
+    names = (*MARKS, "continuous", "update", "ill")
     for values in itertools.product((False, True), repeat=len(names)):
         yield dict(zip(names, values, strict=True))
 
@@ -93,6 +94,7 @@ def computed_group(facts: Facts) -> str:
         deep_check=False,
         zones=("z",),
         own_network=False,
+        ill=int(facts["ill"]),
         operation="update" if facts["update"] else None,
         **timestamps(facts, ("delete_requested_at", "in_service_at", "min_since")),
     )

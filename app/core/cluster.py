@@ -71,7 +71,8 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """An instance group. `rows` counts its nodes, `slots` those not told to stop, `current` those that run.
+    """An instance group. `rows` counts its nodes, `slots` those not told to stop, `current` those that run, `ill` those
+    of them that are marked unhealthy.
 
     `min_since` is set while MinCount is waited for; `stable_target` and `stable_min` are what a rollback returns to.
     """
@@ -94,6 +95,7 @@ class Group:
     rows: int = 0
     slots: int = 0
     current: int = 0
+    ill: int = 0
     next_ordinal: int = 1
     operation: str | None = "creation"
     delete_requested_at: WorldTime | None = None
@@ -159,7 +161,12 @@ def group_status(cluster: Cluster, group: Group) -> str:
         return "Updating"
     if not cluster.continuous and cluster.operation == "update" and group.operation is not None:
         return "Updating"
-    return "InService"
+    return "Degraded" if group.ill else "InService"
+
+
+def is_open(cluster: Cluster, group: Group) -> bool:
+    """HP-19: nodes of the group may be added, deleted, rebooted, replaced and examined."""
+    return group_status(cluster, group) in ("InService", "Degraded")
 
 
 def new_node(cluster: Cluster, group: Group, ordinal: int, at: WorldTime, seed: int) -> Instance:

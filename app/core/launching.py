@@ -19,6 +19,7 @@ from app.core.times import WorldTime, after
 from app.core.timings import Timings
 from app.core.values import evolve
 
+_ILL = frozenset((Node.ILL,))
 _NOT_RETRYABLE = ("script-failed", "script-timed-out")
 
 
@@ -45,6 +46,7 @@ class Batch:
     opened: list[Interval] = field(default_factory=list)
     closed: list[Interval] = field(default_factory=list)
     current: dict[str, int] = field(default_factory=dict)
+    ill: dict[str, int] = field(default_factory=dict)
     failure: str | None = None
     controller_failure: str | None = None
 
@@ -55,8 +57,11 @@ class Batch:
     def events(self) -> list[Event]:
         return self.told.events
 
-    def count(self, group: str, amount: int) -> None:
-        self.current[group] = self.current.get(group, 0) + amount
+    def count(self, group: str, fired: Fired) -> None:
+        """What the stage changes in the group's counts."""
+        for counts, states in ((self.current, COUNTED), (self.ill, _ILL)):
+            if joined := (fired.target in states) - (fired.source in states):
+                counts[group] = counts.get(group, 0) + joined
 
 
 def work(
@@ -116,9 +121,7 @@ def _account(batch: Batch, before: Instance, node: Instance, fired: Fired) -> No
     """Capacity, counts, bills and failures."""
     if before.zone is not None and (node.zone is None or node.status is Node.GONE):
         batch.around.stock.give_back(before.instance_type, before.zone, fired.at)
-    joined = (fired.target in COUNTED) - (fired.source in COUNTED)
-    if joined:
-        batch.count(node.group, joined)
+    batch.count(node.group, fired)
     if node.billed_from is not None and before.billed_from is None:
         batch.opened.append(_interval(node, node.billed_from, None, before.billed_until))
     if before.billed_from is not None and node.billed_from is None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from app.core.cluster import CONTROLLER, Cluster, Group, group_status
+from app.core.cluster import CONTROLLER, Cluster, Group, group_status, is_open
 from app.core.errors import Invalid
 from app.core.instance import Instance, Node
 from app.core.times import WorldTime
@@ -40,8 +40,8 @@ def replace(node: Instance, at: WorldTime) -> Instance:
 
 def reboot_problem(cluster: Cluster, group: Group, node: Instance) -> Problem | None:
     """Why BatchRebootClusterNodes cannot take the node."""
-    status = group_status(cluster, group)
-    if status != "InService":
+    if not is_open(cluster, group):
+        status = group_status(cluster, group)
         return "InvalidInstanceStatus", f"Instance group '{group.name}' is {status}. Try again when it is InService."
     if node.replace_at is not None or node.reboot_at is not None:
         return "InstanceIdInUse", "The node is being rebooted or replaced already."
@@ -68,11 +68,9 @@ def check_examination(cluster: Cluster, groups: Mapping[str, Group], wanted: Seq
             raise Invalid(
                 f"Instance group '{one.group}' is not in cluster '{cluster.name}'. DescribeCluster lists them."
             )
-        status = group_status(cluster, group)
-        if status != "InService":
-            raise Invalid(
-                f"Instance group '{one.group}' is in {status} state. Start health checks when it is InService."
-            )
+        if not is_open(cluster, group):
+            status = group_status(cluster, group)
+            raise Invalid(f"Instance group '{one.group}' is in {status} state. Start checks when it is InService.")
     names = [one.group for one in wanted]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

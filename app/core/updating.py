@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.core.cluster import CONTROLLER, Cluster, Group, cluster_status, group_status
+from app.core.cluster import CONTROLLER, Cluster, Group, cluster_status, group_status, is_open
 from app.core.errors import Conflict, Invalid
 from app.core.intent import GroupIntent, has_script
 from app.core.times import WorldTime
@@ -145,7 +145,7 @@ def addition_problem(cluster: Cluster, group: Group | None, zones: Sequence[str]
     """Why BatchAddClusterNodes cannot add to the group: an item's error code, or None (HP-19, HP-31)."""
     if group is None:
         return "InstanceGroupNotFound"
-    if group_status(cluster, group) != "InService":
+    if not is_open(cluster, group):
         return "InvalidInstanceGroupStatus"
     if not set(zones) <= set(group.zones):
         return "IncompatibleAvailabilityZones"
@@ -174,8 +174,8 @@ def removal_problem(cluster: Cluster, group: Group, stopping: bool) -> tuple[str
         return "NodeIdInUse", "The Slurm controller node cannot be deleted. Delete the cluster instead."
     if stopping:
         return "InvalidNodeStatus", "The node is being terminated already."
-    status = group_status(cluster, group)
-    if status != "InService":
+    if not is_open(cluster, group):
+        status = group_status(cluster, group)
         return (
             "InvalidNodeStatus",
             f"Instance group '{group.name}' is in {status} state. Try again when it is InService.",

@@ -143,9 +143,14 @@ def _count(groups: Mapping[str, Group], batch: Batch) -> dict[str, Group]:
     """The groups with what the batch changed; the others are the same objects, so that they are not saved."""
     gone = Counter(node.group for node in batch.gone)
     changed = dict(groups)
-    for name in {*gone, *batch.current}:
+    for name in {*gone, *batch.current, *batch.ill}:
         group = groups[name]
-        changed[name] = replace(group, current=group.current + batch.current.get(name, 0), rows=group.rows - gone[name])
+        changed[name] = replace(
+            group,
+            current=group.current + batch.current.get(name, 0),
+            ill=group.ill + batch.ill.get(name, 0),
+            rows=group.rows - gone[name],
+        )
     return changed
 
 

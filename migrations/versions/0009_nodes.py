@@ -23,10 +23,12 @@ MOMENTS = (
 def upgrade() -> None:
     for name in MOMENTS:
         op.add_column("instance", sa.Column(name, sa.DateTime(timezone=True), nullable=True))
+    op.add_column("instance_group", sa.Column("ill", sa.Integer(), server_default=sa.text("0"), nullable=False))
     op.add_column("instance", sa.Column("fault", sa.Text(collation="C"), nullable=True))
 
 
 def downgrade() -> None:
     op.drop_column("instance", "fault")
+    op.drop_column("instance_group", "ill")
     for name in reversed(MOMENTS):
         op.drop_column("instance", name)

@@ -169,7 +169,8 @@ class Fleet:
         gone = Counter(node.group for node in batch.gone)
         for name, group in self.groups.items():
             moved = batch.current.get(name, 0)
-            self.groups[name] = replace(group, current=group.current + moved, rows=group.rows - gone[name])
+            ill = group.ill + batch.ill.get(name, 0)
+            self.groups[name] = replace(group, current=group.current + moved, ill=ill, rows=group.rows - gone[name])
         self.events += batch.events
         self._charge(batch.opened, batch.closed)
 
@@ -220,6 +221,7 @@ class Fleet:
             mine = self.members(name)
             assert group.rows == len(mine)
             assert group.slots == sum(n.terminate_at is None for n in mine)
+            assert group.ill == sum(n.status is Node.ILL for n in mine)
             assert group.current == sum(n.status in COUNTED for n in mine)
             assert 0 <= group.minimum <= group.target
         for pool in self.pools:

@@ -94,10 +94,12 @@ def test_without_node_recovery_a_sick_node_is_only_marked(world: TestWorld) -> N
     marked = node_of(world, sick["NodeLogicalId"])
     assert (marked["InstanceStatus"]["Status"], marked["InstanceId"]) == ("Failure", sick["InstanceId"])
     assert "NvidiaErrorTerminate" in marked["InstanceStatus"]["Message"]
+    assert (world.group("workers")["Status"], world.describe()["ClusterStatus"]) == ("Degraded", "InService")
     world.sagemaker.update_cluster(ClusterName="demo", NodeRecovery="Automatic")
     world.advance(minutes=1)
     assert node_of(world, sick["NodeLogicalId"])["InstanceId"] != sick["InstanceId"]
     assert node_of(world, sick["NodeLogicalId"])["InstanceStatus"]["Status"] == "Running"
+    assert world.group("workers")["Status"] == "InService"
 
 
 def test_a_reboot_that_fails_ends_in_a_replacement(world: TestWorld) -> None:

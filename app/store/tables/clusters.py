@@ -82,6 +82,7 @@ instance_group = Table(
     Column("rows", Integer, nullable=False),
     Column("slots", Integer, nullable=False),
     Column("current", Integer, nullable=False),
+    Column("ill", Integer, nullable=False, server_default=text("0")),
     Column("next_ordinal", Integer, nullable=False),
     Column("operation", Text),
     time_column("delete_requested_at"),
