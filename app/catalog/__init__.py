@@ -4,6 +4,7 @@ The figures stand in the TOML files beside; the modules read them when first ask
 standard library. `docs/catalogue.md` tells how to read, override and add.
 """
 
+from app.catalog.extensions import extensions
 from app.catalog.hardware import gpu, gpus, instance_type, instance_types
 from app.catalog.plans import plan_sizes, reservable, ultra_servers, upfront_fee
 from app.catalog.prices import Prices, placeholder, price, published, read_price_file
@@ -22,6 +23,7 @@ __all__ = [
     "Region",
     "UltraServer",
     "Zone",
+    "extensions",
     "gpu",
     "gpus",
     "instance_type",

@@ -13,6 +13,12 @@ from app.store.db import Tx
 EFFECT = "internal-error"
 
 
+async def is_armed(tx: Tx, world: World, operation: str) -> bool:
+    """Whether any rule lies in wait for the operation, so that its nodes are worth reading."""
+    rules = await faults.lock_rules(tx, world.name)
+    return any(rule.effect == EFFECT and rule.operation in (None, operation) for rule in rules)
+
+
 async def strike(tx: Tx, world: World, subjects: Sequence[Subject]) -> list[Rule | None]:
     """The rule that strikes each subject, or None; the hits are recorded."""
     rules = await faults.lock_rules(tx, world.name)

@@ -9,6 +9,7 @@ from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.store import clusters, governance, plans, tags
 from app.store.db import Tx
+from app.usecases import extensions
 from app.usecases.clusters import hold_world, world_of
 
 MOST_TAGS = 50
@@ -59,8 +60,17 @@ async def _lock_reserved(tx: Tx, scope: Scope, arn: str, _: WorldTime) -> object
     return name and (await plans.lock(tx, scope, [name])).get(name)
 
 
+async def _find_extension(tx: Tx, scope: Scope, arn: str, _: WorldTime) -> object | None:
+    return await extensions.by_arn(tx, scope, arn, lock=False)
+
+
+async def _lock_extension(tx: Tx, scope: Scope, arn: str, _: WorldTime) -> object | None:
+    return await extensions.by_arn(tx, scope, arn, lock=True)
+
+
 TAGGABLE: Mapping[str, Taggable] = {
     "cluster": Taggable(_find_cluster, _lock_cluster),
+    "extension": Taggable(_find_extension, _lock_extension),
     **{str(kind): _of(kind) for kind in Kind},
     "training-plan": Taggable(_find_plan, _lock_plan),
     "reserved-capacity": Taggable(_find_reserved, _lock_reserved),
