@@ -1,7 +1,7 @@
 """Pools of machines, their scheduled changes, the wakes of those who wait, and account quotas."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from app.core.capacity import WHOLE_REGION, Pool, Stock
 from app.core.scope import Scope
@@ -215,13 +215,23 @@ async def quotas(tx: Tx, scope: Scope, *, lock: bool = False) -> dict[str, int]:
     return {row["name"]: row["value"] for row in rows}
 
 
-async def targets(tx: Tx, scope: Scope) -> dict[tuple[str, str], int]:
-    """Nodes wanted, by (cluster id, first instance type of the group): what a quota counts."""
+class Demand(NamedTuple):
+    """What an instance group wants, as quotas see it; `request` is what was asked of it."""
+
+    cluster_id: str
+    group: str
+    instance_type: str
+    target: int
+    request: Mapping[str, Any]
+
+
+async def demands(tx: Tx, scope: Scope) -> list[Demand]:
+    """What every group of the account's clusters in the region wants, by its first instance type."""
     rows = await tx.fetch(
-        """SELECT cluster_id, instance_types[1], sum(target) FROM instance_group
-        WHERE world = $1 AND account = $2 AND region = $3 AND delete_requested_at IS NULL GROUP BY 1, 2""",
+        """SELECT cluster_id, name, instance_types[1], target, spec->'request' FROM instance_group
+        WHERE world = $1 AND account = $2 AND region = $3 AND delete_requested_at IS NULL""",
         scope.world,
         scope.account,
         scope.region,
     )
-    return {(cluster_id, instance_type): total for cluster_id, instance_type, total in rows}
+    return [Demand(*row) for row in rows]

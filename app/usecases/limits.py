@@ -1,13 +1,15 @@
 """The account's quotas at work: what a request wants in all must stay within them (CT-4)."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import ceil
 
 from app import catalog
 from app.core.cluster import Group
 from app.core.errors import LimitExceeded
 from app.core.scope import Scope
 from app.store import capacity
+from app.store.capacity import Demand
 from app.store.db import Tx
 
 
@@ -16,27 +18,64 @@ async def check(tx: Tx, scope: Scope, cluster_id: str | None, groups: Sequence[G
     quotas = await capacity.quotas(tx, scope, lock=True)
     if not quotas:
         return
-    before = await capacity.targets(tx, scope)
-    own = {kind: count for (owner, kind), count in before.items() if owner == cluster_id}
-    others: Counter[str] = Counter()
-    for (owner, kind), count in before.items():
-        if owner != cluster_id:
-            others[kind] += count
-    wanted: Counter[str] = Counter()
-    for group in groups:
-        if group.delete_requested_at is None:
-            wanted[group.instance_types[0]] += group.target
+    before = await capacity.demands(tx, scope)
+    own = [one for one in before if one.cluster_id == cluster_id]
+    others = [one for one in before if one.cluster_id != cluster_id]
+    wanted = [_demand(cluster_id, group) for group in groups if group.delete_requested_at is None]
     _check_types(quotas, others, own, wanted)
-    known = catalog.quotas()
-    _check(quotas, known["instances-per-cluster"].name, 0, sum(own.values()), wanted.total())
-    _check(quotas, known["instances"].name, others.total(), sum(own.values()), wanted.total())
+    names = {key: quota.name for key, quota in catalog.quotas().items()}
+    _check(quotas, names["instances-per-cluster"], 0, _instances(own), _instances(wanted))
+    _check(quotas, names["instances"], _instances(others), _instances(own), _instances(wanted))
+    spot = [[one for one in side if _is_spot(one)] for side in (others, own, wanted)]
+    _check(quotas, names["spot-instances"], *map(_instances, spot))
+    check_count(quotas, "instance-groups", len(own), len(wanted) - len(own))
+    _check_volumes(quotas, {one.group: one.target for one in own}, wanted)
+    present, asked = (sum(map(_lustre_tib, side)) for side in ([*others, *own], [*others, *wanted]))
+    check_count(quotas, "lustre-capacity", present, asked - present)
+
+
+def _demand(cluster_id: str | None, group: Group) -> Demand:
+    return Demand(cluster_id or "", group.name, group.instance_types[0], group.target, group.spec["request"])
+
+
+def _instances(demands: Iterable[Demand]) -> int:
+    return sum(one.target for one in demands)
+
+
+def _is_spot(demand: Demand) -> bool:
+    return "Spot" in (demand.request.get("CapacityRequirements") or {})
+
+
+def _lustre_tib(demand: Demand) -> int:
+    """The file system of a restricted group, in whole TiB."""
+    config = (demand.request.get("EnvironmentConfig") or {}).get("FSxLustreConfig") or {}
+    return ceil(int(config.get("SizeInGiB", 0)) / 1024)
 
 
 def _check_types(
-    quotas: Mapping[str, int], others: Mapping[str, int], own: Mapping[str, int], wanted: Mapping[str, int]
+    quotas: Mapping[str, int], others: Sequence[Demand], own: Sequence[Demand], wanted: Sequence[Demand]
 ) -> None:
-    for kind, count in sorted(wanted.items()):
-        _check(quotas, catalog.on_demand_quota(kind).name, others.get(kind, 0), own.get(kind, 0), count)
+    """On demand and Spot are quotas of their own for each type."""
+    sums = [_by_quota(side) for side in (others, own, wanted)]
+    for name in sorted(sums[2]):
+        _check(quotas, name, *(side[name] for side in sums))
+
+
+def _by_quota(demands: Iterable[Demand]) -> Counter[str]:
+    sums: Counter[str] = Counter()
+    for one in demands:
+        quota = catalog.spot_quota if _is_spot(one) else catalog.on_demand_quota
+        sums[quota(one.instance_type).name] += one.target
+    return sums
+
+
+def _check_volumes(quotas: Mapping[str, int], before: Mapping[str, int], wanted: Sequence[Demand]) -> None:
+    """What a lower quota has left behind stays; who adds an instance adds a volume of its size."""
+    for one in wanted:
+        if one.group not in before or one.target > before[one.group]:
+            for storage in one.request.get("InstanceStorageConfigs") or ():
+                size = (storage.get("EbsVolumeConfig") or {}).get("VolumeSizeInGB", 0)
+                check_count(quotas, "volume-size", 0, size)
 
 
 def _check(quotas: Mapping[str, int], name: str, others: int, own: int, wanted: int) -> None:
