@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 STAMP := $(VENV)/.installed
+CLIENTS := .clients
 TESTS ?= tests
 WORKERS ?= 2
 # Generated files that must be current; each is a module with a --check flag.
 CURRENT ?= $(filter-out %.__init__,$(patsubst scripts/%.py,scripts.%,$(wildcard scripts/*.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help install up test check format clean
+.PHONY: help install up test check format clients clean
 
 help: ## What there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -41,6 +42,19 @@ format: $(STAMP) ## Put the code into the house's form
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+clients: $(CLIENTS)/.installed ## The clients that tests/clients drive beside boto3 and aws; needs node and npm
+
+$(CLIENTS)/.installed: tests/clients/package.json tests/clients/constraints.txt
+	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer found: install one, or make PYTHON=/path/to/python" >&2; exit 2; }
+	@command -v npm >/dev/null || { echo "npm is not installed: install Node.js 20 or newer" >&2; exit 2; }
+	@mkdir -p $(CLIENTS)
+	cp tests/clients/package.json $(CLIENTS)/
+	npm install --prefix $(CLIENTS) --no-audit --no-fund --no-package-lock --silent
+	@test -x $(CLIENTS)/sagemaker-core/bin/python || $(PYTHON) -m venv $(CLIENTS)/sagemaker-core
+	$(CLIENTS)/sagemaker-core/bin/python -m pip install --quiet --disable-pip-version-check \
+		-c tests/clients/constraints.txt sagemaker-core
+	@touch $@
+
 clean: ## Remove .venv and what tools left
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(CLIENTS) build dist .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

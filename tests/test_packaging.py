@@ -1,5 +1,6 @@
 """What a checkout and a wheel must hold for `make up` and `pip install` to work."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -56,7 +57,7 @@ def test_the_version_is_one() -> None:
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 def test_make_names_its_targets() -> None:
     ran = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert {"up", "test", "check", "clean"} <= {line.split()[0] for line in ran.stdout.splitlines()}
+    assert {"up", "test", "check", "clients", "clean"} <= {line.split()[0] for line in ran.stdout.splitlines()}
 
 
 def test_no_python_is_an_error_that_says_so(tmp_path: Path) -> None:
@@ -68,3 +69,14 @@ def test_no_python_is_an_error_that_says_so(tmp_path: Path) -> None:
     ran = subprocess.run(["make", "install", "PYTHON="], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ran.returncode == 2
     assert "no Python 3.11 or newer found" in ran.stderr
+
+
+def test_the_clients_are_pinned_and_name_no_place() -> None:
+    """What `make clients` installs: exact versions, and from wherever the machine's own settings say."""
+    clients = ROOT / "tests" / "clients"
+    wanted = json.loads((clients / "package.json").read_text())["dependencies"]
+    assert [version for version in wanted.values() if not re.fullmatch(r"\d+\.\d+\.\d+", version)] == []
+    assert [path.name for path in clients.iterdir() if "lock" in path.name] == []
+    lines = [line for line in (clients / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
+    assert [line for line in lines if not re.fullmatch(r"[\w.-]+==[\w.]+", line)] == []
+    assert any(line.startswith("sagemaker-core==") for line in lines)

@@ -16,7 +16,8 @@ from tests.docs.reading import DOCUMENTS, ROOT, Step, matches, steps
 from tests.docs.session import PATIENCE, Session
 
 NOT_RUN = {
-    r"make (up|test|check|format|install|clean)\b": "would install packages or run this test; its target is checked",
+    r"make (up|test|check|format|install|clients|clean)\b": "would install packages, or run this test; its "
+    "target is checked",
     r"\. \.venv/bin/activate$": "the session's PATH has what it gives",
     r"(WINDTUNNEL_\w+=\S+ )*docker compose\b": "needs Docker; tests/test_compose.py reads the file",
     r"(WINDTUNNEL_\w+=\S+ )*windtunnel (up|api|reconciler|scheduler|migrate)\b": "does not return, or needs a "
