@@ -19,6 +19,7 @@ from app.commands import (
     snapshot,
     status,
     up,
+    webhook,
     world,
 )
 from app.commands.exits import reporting
@@ -53,7 +54,7 @@ app.command()(observe.requests)
 app.command()(observe.events)
 app.command()(observe.attachments)
 app.command()(observe.metrics)
-for noun in (clock, capacity, quota, fault, price, world, snapshot, slurm):
+for noun in (clock, capacity, quota, fault, price, webhook, world, snapshot, slurm):
     app.add_typer(noun.app, name=noun.__name__.rpartition(".")[2])
 
 

@@ -137,17 +137,13 @@ async def head(tx: Tx, world: str) -> int:
     return last
 
 
-async def page(
-    tx: Tx, world: str, wanted: Wanted, *, after: Place, until: Place, limit: int, only: Scope | None = None
-) -> list[Told]:
-    """Up to `limit` of what is told behind `after` and not behind `until`, in order; `only` of one account's region."""
+async def page(tx: Tx, world: str, wanted: Wanted, *, after: Place, until: Place, limit: int) -> list[Told]:
+    """Up to `limit` of what is told behind `after` and not behind `until`, in order."""
     question = _question(world, wanted)
     question.where("o.position >= {}", after[0])
     question.where("(o.position, coalesce(e.seq, 0)) > ({}, {})", *after)
     question.where("(o.position, coalesce(e.seq, 0)) <= ({}, {})", *until)
     question.where("o.position <= {}", until[0])
-    if only is not None:
-        question.where("o.account = {} AND o.region = {}", only.account, only.region)
     query = f"{_TOLD}{question.text} ORDER BY o.position, e.seq LIMIT {int(limit)}"
     return [_told(row) for row in await tx.fetch(query, *question.values)]
 

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
 import asyncpg
 
@@ -49,17 +49,26 @@ class Worker:
             await clock.sleep(pause)
 
 
-async def run_worker(kind: str, settings: Settings, begin: Callable[[Worker], Work]) -> None:
+Beside = Callable[[Worker], Coroutine[None, None, None]]
+"""Other work of the same process, with a name of its own in leases; the process ends when it fails."""
+
+
+async def run_worker(
+    kind: str, settings: Settings, begin: Callable[[Worker], Work], beside: Sequence[Beside] = ()
+) -> None:
     """Open the database, work until cancelled, and leave tidily."""
     dsn = settings.database_url or EmbeddedPostgres(settings.data_dir).dsn
     await wait_for_schema(dsn, seconds=SCHEMA_SECONDS)
-    db = await Database.connect(dsn, size=3, name=f"windtunnel {kind}", statement_timeout=30.0)
+    db = await Database.connect(dsn, size=3 + len(beside), name=f"windtunnel {kind}", statement_timeout=30.0)
     worker = Worker(kind, settings, db)
     await db.run(beat, worker.name, kind, 0)
     pulse = asyncio.create_task(keep_pulse(db, worker.name, kind, lambda: worker.passes))
     log.info("working", extra={"facts": {"kind": kind, "name": worker.name}})
     try:
-        await worker.work(begin(worker))
+        async with asyncio.TaskGroup() as group:
+            group.create_task(worker.work(begin(worker)))
+            for other in beside:
+                group.create_task(other(Worker(kind, settings, db)))
     finally:
         pulse.cancel()
         await asyncio.gather(pulse, return_exceptions=True)

@@ -5,6 +5,7 @@ import logging
 from app.settings import Settings
 from app.usecases.liveness import count_pass, lead
 from app.workers.loop import Work, Worker, run_worker
+from app.workers.relay import Relay
 
 LEASE = "scheduler"
 log = logging.getLogger(__name__)
@@ -12,7 +13,7 @@ log = logging.getLogger(__name__)
 
 async def run(settings: Settings) -> None:
     """Work until told to stop."""
-    await run_worker("scheduler", settings, schedule)
+    await run_worker("scheduler", settings, schedule, beside=(relay,))
 
 
 def schedule(worker: Worker) -> Work:
@@ -31,3 +32,8 @@ def schedule(worker: Worker) -> Work:
         return False
 
     return look
+
+
+async def relay(worker: Worker) -> None:
+    """Events out, which need a process that is always there."""
+    await Relay(worker).run()

@@ -23,6 +23,7 @@ from app.wire.control import (
     slurm,
     snapshots,
     streams,
+    webhooks,
     worlds,
 )
 from app.wire.control.vocabulary import Refused
@@ -43,6 +44,7 @@ NOUNS = (
     faults,
     bills,
     events,
+    webhooks,
     attachments,
     document,
 )

@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from app.core.errors import Conflict, DomainError, InUse, LimitExceeded, NotFound
-from app.wire.control.vocabulary import ACCOUNT, REGION, TEXT
+from app.wire.control.vocabulary import ACCOUNT, REGION, TEXT, VISIBLE
 from app.wire.request_log import one_line
 
 _STATUSES: dict[type[DomainError], int] = {NotFound: 404, InUse: 409, Conflict: 409, LimitExceeded: 409}
@@ -47,6 +47,7 @@ _REASONS = _BOUNDS | {
 _FORMS = {
     REGION: "must be a region's name such as us-west-2",
     ACCOUNT: "must be an account's 12 digits, such as 111122223333",
+    VISIBLE: "must be visible ASCII without blanks",
     TEXT: "must not hold the character NUL; leave it out",
 }
 """What a text must look like, by its pattern."""

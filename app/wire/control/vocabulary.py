@@ -46,6 +46,7 @@ Instant = Annotated[
 ]
 TEXT = r"^[^\x00]*$"
 """What Postgres can hold: anything but NUL."""
+VISIBLE = r"^[!-~]*$"
 Region = Annotated[str, Field(pattern=REGION, max_length=40, examples=["us-west-2"])]
 Account = Annotated[str, Field(pattern=ACCOUNT, examples=["111122223333"])]
 InstanceType = Annotated[str, Field(min_length=1, max_length=64, pattern=TEXT, examples=["ml.p5.48xlarge"])]
