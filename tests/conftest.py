@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import pytest
@@ -14,6 +15,7 @@ from app.settings import Settings
 from app.store.db import Database
 from app.store.embedded import EmbeddedPostgres
 from app.store.migrate import ensure_schema
+from tests import census
 from tests.kit import Running, TestWorld, serving
 
 
@@ -72,3 +74,23 @@ def world(service: Running) -> Iterator[TestWorld]:
     made = service.world()
     yield made
     made.close()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """A worker has ended: what it has seen counts."""
+    census.seen.update(census.Sight(*sight) for sight in getattr(node, "workeroutput", {}).get("census", ()))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """After all tests passed, what the service's model declares must have been seen (tests/census.py)."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["census"] = [tuple(sight) for sight in census.seen]
+        return
+    config = session.config
+    everything = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    whole = everything and not (config.option.keyword or config.option.markexpr)
+    if whole and session.exitstatus == 0 and (missing := census.missing(census.seen)):
+        reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+        reporter.write_line(f"census: {len(missing)} not seen by any test: {'; '.join(missing)}", red=True)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

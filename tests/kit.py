@@ -16,6 +16,7 @@ from botocore.config import Config
 from app.host.protocol import BoundedProtocol
 from app.main import create_app
 from app.settings import Settings
+from tests.census import watch
 
 ROLE = "arn:aws:iam::111122223333:role/iam-role-for-cluster"
 START = "2026-01-01T00:00:00Z"
@@ -27,7 +28,7 @@ def aws_client(
     endpoint: str, service: str = "sagemaker", account: str = "111122223333", region: str = "us-west-2"
 ) -> Any:
     """A real boto3 client; the access key is the account."""
-    return _session.client(
+    client = _session.client(
         service,
         endpoint_url=endpoint,
         region_name=region,
@@ -35,6 +36,7 @@ def aws_client(
         aws_secret_access_key="test",
         config=Config(retries={"total_max_attempts": 1}, read_timeout=120, max_pool_connections=64),
     )
+    return watch(client) if service == "sagemaker" else client
 
 
 @dataclass

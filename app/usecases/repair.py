@@ -1,6 +1,7 @@
 """Reboots, replacements and deep health checks as requests ask for them (HP-29, HP-31)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from app.core import repair
@@ -14,12 +15,23 @@ from app.core.updating import check_may_update
 from app.core.world import World
 from app.store import clusters, instances
 from app.store.db import Tx
+from app.usecases import failing
 from app.usecases.clusters import must_lock, save_due
 from app.usecases.nodes import NO_LOGICAL_IDS
 from app.usecases.provisioning import Policy
 
-Change = Callable[[Instance, WorldTime], Instance]
-Check = Callable[[Cluster, Group, Instance], Problem | None]
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What a batch operation does to a node, and what keeps it from that."""
+
+    operation: str
+    check: Callable[[Cluster, Group, Instance], Problem | None]
+    change: Callable[[Instance, WorldTime], Instance]
+
+
+REBOOT = Deed("BatchRebootClusterNodes", repair.reboot_problem, repair.reboot)
+REPLACE = Deed("BatchReplaceClusterNodes", repair.replace_problem, repair.replace)
 
 
 async def reboot(
@@ -27,7 +39,7 @@ async def reboot(
 ) -> dict[str, Any]:
     """BatchRebootClusterNodes, item by item."""
     asked = (instance_ids, logical_ids)
-    return await _batch(tx, scope, name_or_arn, asked, policy, repair.reboot_problem, repair.reboot)
+    return await _batch(tx, scope, name_or_arn, asked, policy, REBOOT)
 
 
 async def replace(
@@ -35,7 +47,7 @@ async def replace(
 ) -> dict[str, Any]:
     """BatchReplaceClusterNodes, item by item."""
     asked = (instance_ids, logical_ids)
-    return await _batch(tx, scope, name_or_arn, asked, policy, repair.replace_problem, repair.replace)
+    return await _batch(tx, scope, name_or_arn, asked, policy, REPLACE)
 
 
 async def _batch(
@@ -44,8 +56,7 @@ async def _batch(
     name_or_arn: str,
     asked: tuple[Sequence[str], Sequence[str]],
     policy: Policy,
-    check: Check,
-    change: Change,
+    deed: Deed,
 ) -> dict[str, Any]:
     _check_batch(*asked)
     world, cluster = await must_lock(tx, scope, name_or_arn, policy)
@@ -61,20 +72,35 @@ async def _batch(
     ):
         found = await instances.find(tx, scope, cluster.cluster_id, by=by, values=ids) if ids else []
         nodes = {getattr(node, by): node for node in found}
-        problems = {one: _problem(cluster, groups, nodes.get(one), one, check) for one in dict.fromkeys(ids)}
+        problems = {one: _problem(cluster, groups, nodes.get(one), one, deed) for one in dict.fromkeys(ids)}
+        await _strike(tx, world, cluster, deed, nodes, problems)
         taken |= {nodes[one].logical_id: nodes[one] for one, problem in problems.items() if problem is None}
         answer[good] = [one for one, problem in problems.items() if problem is None] or None
         answer[bad] = [{key: one, "ErrorCode": p[0], "Message": p[1]} for one, p in problems.items() if p] or None
-    await _save(tx, scope, world, cluster, [change(node, world.now) for node in taken.values()], policy)
+    await _save(tx, scope, world, cluster, [deed.change(node, world.now) for node in taken.values()], policy)
     return answer
 
 
-def _problem(
-    cluster: Cluster, groups: dict[str, Group], node: Instance | None, one: str, check: Check
-) -> Problem | None:
+def _problem(cluster: Cluster, groups: dict[str, Group], node: Instance | None, one: str, deed: Deed) -> Problem | None:
     if node is None:
         return "InstanceIdNotFound", f"Node '{one}' not found in '{cluster.name}'. ListClusterNodes shows its nodes."
-    return check(cluster, groups[node.group], node)
+    return deed.check(cluster, groups[node.group], node)
+
+
+async def _strike(
+    tx: Tx,
+    world: World,
+    cluster: Cluster,
+    deed: Deed,
+    nodes: Mapping[str, Instance],
+    problems: dict[str, Problem | None],
+) -> None:
+    """CT-3: an `internal-error` of the operation strikes items one by one."""
+    ready = [one for one, problem in problems.items() if problem is None]
+    subjects = [failing.subject(world, cluster, deed.operation, nodes[one]) for one in ready]
+    for one, rule in zip(ready, await failing.strike(tx, world, subjects) if subjects else (), strict=True):
+        if rule is not None:
+            problems[one] = ("InternalServerError", rule.message or "An internal error occurred. Try again.")
 
 
 def _check_batch(instance_ids: Sequence[str], logical_ids: Sequence[str]) -> None:

@@ -1,5 +1,6 @@
 """Sick nodes as an operator sees them: marks, reboots, replacements, checks, and terminations that stick (HP-29)."""
 
+import re
 from typing import Any
 
 import pytest
@@ -195,6 +196,18 @@ def test_what_repair_refuses(world: TestWorld, operation: str) -> None:
         world.sagemaker.start_cluster_health_check(
             ClusterName="demo", DeepHealthCheckConfigurations=[checks("workers")]
         )
+
+
+@pytest.mark.parametrize("operation", ["BatchRebootClusterNodes", "BatchReplaceClusterNodes"])
+def test_an_item_may_meet_an_internal_error(world: TestWorld, operation: str) -> None:
+    """CT-3: the others of the batch go on, and a second try succeeds."""
+    one, two, _ = ready(world)
+    world.fault("internal-error", operation=operation, times=1)
+    call = getattr(world.sagemaker, re.sub("(?<!^)(?=[A-Z])", "_", operation).lower())
+    answer = call(ClusterName="demo", NodeIds=[one["InstanceId"], two["InstanceId"]])
+    assert answer["Successful"] == [two["InstanceId"]]
+    assert [failed["ErrorCode"] for failed in answer["Failed"]] == ["InternalServerError"]
+    assert call(ClusterName="demo", NodeIds=[one["InstanceId"]])["Successful"] == [one["InstanceId"]]
 
 
 def checks(name: str, *instance_ids: str, kinds: tuple[str, ...] = ("InstanceStress",)) -> dict[str, Any]:
