@@ -15,7 +15,8 @@ from tests.store.rows import CLUSTER_ID, add_cluster, add_nodes, close_one, node
 ROWS = {  # tables that this test fills by a statement, since the store writes them only along with other things
     "idempotency": "(world, account, region, operation, token, request_hash, answer, expires_at) "
     "VALUES ($1, $2, $3, 'Add', 't', 'h', '{}', '2026-01-01T08:00:00Z')",
-    "price_override": "(world, region, instance_type, micro_usd_per_hour) VALUES ($1, $3, $2, 5)",
+    "price_override": "(world, region, instance_type, micro_usd_per_hour) "
+    "SELECT $1, $3, 'ml.p5.48xlarge', 5 WHERE $2::text <> ''",
     "fault_rule": "(world, region, rule_id, effect, account, probability, every, matches, hits) "
     "VALUES ($1, $3, 'fault-1', 'launch-capacity', $2, 5, 1, 1, 1)",
     "fault_hit": "(world, account, region, rule_id, number, effect, at, cluster, group_name, logical_id, attempt, "
