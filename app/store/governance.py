@@ -18,6 +18,7 @@ _CHANGING = [column for column in SHAPE.columns if column not in _FIXED]
 _read_changing = SHAPE.getter(_CHANGING)
 _TENANT = "world = $1 AND account = $2 AND region = $3"
 _KEY = f"{_TENANT} AND kind = $4 AND resource_id = $5"
+_LIVING = f"NOT (outcome = '{Status.DELETED}' AND settles_at <= {{}})"
 _SEEN = "(vanishes_at IS NULL OR vanishes_at > {})"
 STATUS = "CASE WHEN settles_at > {} THEN doing ELSE outcome END"
 FIND = f"SELECT {SHAPE.select} FROM governance WHERE {_KEY} AND {_SEEN.format('$6')}"
@@ -98,25 +99,40 @@ async def save(tx: Tx, scope: Scope, resource: Resource) -> None:
     )
 
 
-async def of_cluster(tx: Tx, scope: Scope, kind: Kind, cluster_id: str) -> list[Resource]:
-    """All that the cluster has ever had of the kind, oldest first."""
+async def living(tx: Tx, scope: Scope, kind: Kind, cluster_id: str, now: WorldTime) -> list[Resource]:
+    """The cluster's resources of the kind that are not Deleted, oldest first."""
     rows = await tx.fetch(
         f"""SELECT {SHAPE.select} FROM governance WHERE {_TENANT} AND cluster_id = $4 AND kind = $5
-        ORDER BY created_at, resource_id""",
+        AND {_LIVING.format("$6")} ORDER BY created_at, resource_id""",
         scope.world,
         scope.account,
         scope.region,
         cluster_id,
         kind,
+        now,
     )
     return [_resource(row) for row in rows]
+
+
+async def generations(tx: Tx, scope: Scope, kind: Kind, cluster_id: str, name: str) -> int:
+    """How often the cluster has had a resource of this kind and name, what is gone included."""
+    number: int = await tx.fetchval(
+        f"SELECT count(*) FROM governance WHERE {_TENANT} AND cluster_id = $4 AND kind = $5 AND name = $6",
+        scope.world,
+        scope.account,
+        scope.region,
+        cluster_id,
+        kind,
+        name,
+    )
+    return number
 
 
 async def count(tx: Tx, scope: Scope, kind: Kind, now: WorldTime) -> int:
     """How many of the kind the account has in the region that are not Deleted."""
     number: int = await tx.fetchval(
         f"""SELECT count(*) FROM governance WHERE {_TENANT} AND kind = $4
-        AND NOT (outcome = '{Status.DELETED}' AND settles_at <= $5)""",
+        AND {_LIVING.format("$5")}""",
         scope.world,
         scope.account,
         scope.region,

@@ -97,11 +97,10 @@ async def create(tx: Tx, scope: Scope, wanted: Wanted, policy: Policy) -> Resour
     spec = _complete(wanted.kind, wanted.spec)
     world, cluster = await must_lock(tx, scope, wanted.cluster_arn, policy)
     _check_cluster(cluster)
-    former = await governance.of_cluster(tx, scope, wanted.kind, cluster.cluster_id)
-    others = [one for one in former if not is_deleted(one, world.now)]
+    others = await governance.living(tx, scope, wanted.kind, cluster.cluster_id, world.now)
     _check_free(wanted.kind, wanted.name, _team(wanted.kind, spec), others)
     await _check_limits(tx, scope, wanted.kind, spec, world.now, new=1)
-    generation = sum(one.name == wanted.name for one in former)
+    generation = await governance.generations(tx, scope, wanted.kind, cluster.cluster_id, wanted.name)
     resource = Resource(
         account=scope.account,
         region=scope.region,
@@ -137,10 +136,9 @@ async def update(
         _check_cluster(cluster)
     spec = _complete(kind, {**resource.spec, **changes})
     team = _team(kind, spec)
-    others = await governance.of_cluster(tx, scope, kind, resource.cluster_id)
     if kind is Kind.QUOTA:
-        living = [one for one in others if one.resource_id != resource_id and not is_deleted(one, world.now)]
-        _check_free(kind, resource.name, team, living)
+        living = await governance.living(tx, scope, kind, resource.cluster_id, world.now)
+        _check_free(kind, resource.name, team, [one for one in living if one.resource_id != resource_id])
     await _check_limits(tx, scope, kind, spec, world.now, new=0)
     changed = revised(resource, spec, team, world.now, world.timings.delays["governance"])
     changed = await _struck(tx, world, changed, cluster.name if cluster else "")

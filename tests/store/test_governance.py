@@ -13,7 +13,7 @@ CLUSTER = "abcdefghij12"
 
 
 async def found(tx: Tx, scope: Scope, name: str) -> Resource:
-    (one,) = [each for each in await governance.of_cluster(tx, scope, Kind.QUOTA, CLUSTER) if each.name == name]
+    (one,) = [each for each in await governance.living(tx, scope, Kind.QUOTA, CLUSTER, at(1)) if each.name == name]
     return one
 
 
@@ -45,3 +45,5 @@ async def test_the_end_of_a_cluster(database: Database, scope: Scope) -> None:
             assert (one.failure, one.vanishes_at) == (None, after(at(6), KEPT))
         assert await governance.count(tx, scope, Kind.QUOTA, at(2)) == 3
         assert await governance.count(tx, scope, Kind.QUOTA, at(6)) == 1
+        assert await governance.living(tx, scope, Kind.QUOTA, CLUSTER, at(6)) == []
+        assert await governance.generations(tx, scope, Kind.QUOTA, CLUSTER, "new") == 1, "its id is never given again"
