@@ -89,5 +89,8 @@ def test_no_fork_and_no_export_has_them(service: Running, world: TestWorld) -> N
     """CT-0, RL-28: they hold a secret, and would be told twice; a number never comes again."""
     made = world.control("POST", "webhooks", json={"url": "http://127.0.0.1:9/", "secret": "planted-canary"})
     assert b"planted-canary" not in world.export()
+    twin = f"{world.name}-twin"
+    world.http.post(f"{world.base}/_windtunnel/worlds", json={"name": twin, "fork_of": world.name}).raise_for_status()
+    assert world.http.get(f"{world.base}/w/{twin}/_windtunnel/webhooks").json() == {"webhooks": []}
     world.control("DELETE", f"webhooks/{made['id']}")
     assert world.control("POST", "webhooks", json={"url": "http://127.0.0.1:9/"})["id"] == "wh-2"
