@@ -8,6 +8,7 @@ from typing import Any
 
 from app.core.chance import digest
 from app.core.cluster import Cluster, Group, cluster_status, group_status
+from app.core.health import Health
 from app.core.ids import cluster_arn, uuid_of
 from app.core.times import WorldTime, to_iso, to_millis
 
@@ -58,22 +59,27 @@ def _group(cluster: Cluster, group: Group) -> dict[str, Any]:
     } | {key: request[key] for key in _SHOWN if key in request}
 
 
-def node_health(
-    cluster: Cluster, instance_id: str, *, status: str, reason: str, repair: str, recommendation: str
-) -> Message:
-    """A node's health has changed: `status` is Healthy or Unhealthy, `repair` None, Reboot or Replace."""
+def node_health(cluster: Cluster, told: Health) -> Message:
+    """The health monitoring's word on a node of the cluster."""
     return NODE_HEALTH, {
         "ClusterName": cluster.name,
         "ClusterArn": cluster.arn,
-        "InstanceId": instance_id,
+        "InstanceId": told.instance_id,
         "Tags": {},
         "HealthSummary": {
-            "HealthStatus": status,
-            "HealthStatusReason": reason,
-            "RepairAction": repair,
-            "Recommendation": recommendation,
+            "HealthStatus": told.status,
+            "HealthStatusReason": told.reason,
+            "RepairAction": told.action,
+            "Recommendation": _recommendation(told),
         },
     }
+
+
+def _recommendation(told: Health) -> str:
+    """AWS's words where nothing is repaired; its words for a node that is are not published."""
+    if told.status == "Unhealthy" and told.action == "None":
+        return "Please Replace the Faulty Node."
+    return "None"
 
 
 def envelope(

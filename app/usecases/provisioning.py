@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import asyncpg
 
-from app.core.announcements import state_change
+from app.core.announcements import node_health, state_change
 from app.core.capacity import Stock
 from app.core.cluster import Cluster, Group, cluster_status, new_node, victims
 from app.core.faults import Faults
@@ -99,6 +99,8 @@ async def handle(tx: Tx, world: World, due: Claimed, policy: Policy) -> Counter[
         new = _launch_planned(made, batch, world, around)
     await _save_batch(tx, scope, world, batch, new)
     await _carry_out(tx, scope, groups, made, cluster, policy, at if more or made.plan else None)
+    words = [outbox.Entry(word.at, *node_health(cluster, word)) for word in batch.told.health]
+    await outbox.put(tx, scope, cluster.cluster_id, words)
     await operations.follow(tx, scope, world.seed, cluster, groups, made)
     if made.gone:
         await governance.end_with_cluster(tx, scope, cluster.cluster_id, made.at, world.timings.delays["governance"])

@@ -97,6 +97,26 @@ def test_a_state_change_has_the_configuration(world: TestWorld) -> None:
     assert isinstance(details[0]["CreationTime"], int)
 
 
+HEALTH = "SageMaker HyperPod Cluster Node Health Event"
+
+
+@pytest.mark.parametrize(("recovery", "repair"), [("Automatic", "Replace"), ("None", "None")])
+def test_a_nodes_health_is_told(recovery: str, repair: str, world: TestWorld) -> None:
+    """HP-28: the health summary, with what is done about it."""
+    world.sagemaker.create_cluster(**eks(group("all", 2), NodeRecovery=recovery))
+    world.advance(minutes=1)
+    sick = world.nodes()[0]["InstanceId"]
+    world.fault("node-hardware", node=sick, code="Xid-74", times=1)
+    world.advance(minutes=2)
+    told = polled(world, **{"detail-type": HEALTH})
+    first = told[0]["detail"]
+    assert (first["InstanceId"], first["ClusterName"], first["Tags"]) == (sick, "demo", {})
+    summary = first["HealthSummary"]
+    assert (summary["HealthStatus"], summary["RepairAction"]) == ("Unhealthy", repair)
+    assert set(summary) == {"HealthStatus", "HealthStatusReason", "RepairAction", "Recommendation"}
+    assert summary["HealthStatusReason"]
+
+
 def test_ids_are_the_same_in_every_run(service: Running) -> None:
     """HP-28: drawn from the seed."""
     runs = []
