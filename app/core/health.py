@@ -90,6 +90,9 @@ def hazards(cluster: Cluster, node: Instance, fired: Fired, faults: Faults) -> I
         case Node.RUNNING:
             rule = faults.strike("node-hardware", me(), fired.at)
             return node if rule is None else break_down(node, rule, fired.at)
+        case Node.CONFIGURING if fired.source is Node.ATTACHING:
+            struck = faults.strike("script-failed", me(), fired.at)
+            return evolve(node, script_fault_at=fired.at if struck else None)
         case Node.CHECKING | Node.EXAMINED:
             rule = faults.strike("node-hardware", me(DEEP_HEALTH_CHECK), fired.at)
             return node if rule is None else evolve(node, check_fault_at=fired.at, fault=rule.code or FAILED_CHECK)

@@ -24,6 +24,8 @@ class Node(StrEnum):
     REBOOTING = "Rebooting"
     EXAMINED = "Examined"
     VACATING = "Vacating"
+    DETACHING = "Detaching"
+    ATTACHING = "Attaching"
     TERMINATING = "Terminating"
     STUCK = "Stuck"
     GONE = "Gone"
@@ -41,6 +43,8 @@ _VENDOR = {
     Node.REBOOTING: "Pending",
     Node.EXAMINED: "DeepHealthCheckInProgress",
     Node.VACATING: "ShuttingDown",
+    Node.DETACHING: "DetachInProgress",
+    Node.ATTACHING: "AttachInProgress",
     Node.TERMINATING: "ShuttingDown",
     Node.STUCK: "Failure",
     Node.GONE: "NotFound",
@@ -88,6 +92,7 @@ class Instance:
     hardware_fault_at: WorldTime | None = None
     fault: str | None = None
     examine_at: WorldTime | None = None
+    move_at: WorldTime | None = None
     reboot_at: WorldTime | None = None
     reboot_fault_at: WorldTime | None = None
     replace_at: WorldTime | None = None
@@ -106,9 +111,12 @@ class Instance:
 
 
 _UP = (Node.RUNNING, Node.ILL, Node.REBOOTING, Node.EXAMINED)
-_STOPPABLE = (Node.LAUNCHING, Node.BOOTING, Node.CONFIGURING, Node.CHECKING, *_UP, Node.VACATING)
+_STOPPABLE = (Node.LAUNCHING, Node.BOOTING, Node.CONFIGURING, Node.CHECKING, *_UP, Node.VACATING, Node.ATTACHING)
 _WITHDRAWABLE = (Node.REQUESTED, Node.FAILED)
 _STOP = ("since", "terminate_at")
+DETACH = Stage("detach", Node.RUNNING, Node.DETACHING, ("since", "move_at"), clears=("move_at",))
+"""Fired by the request that moves the node, together with what it changes elsewhere; so there is no stop from
+Detaching: the node is as good as gone."""
 
 STAGES = (
     *(Stage(f"stop-{source.lower()}", source, Node.TERMINATING, _STOP) for source in _STOPPABLE),
@@ -138,6 +146,11 @@ STAGES = (
         for source in (Node.RUNNING, Node.ILL)
     ),
     Stage("fell-ill", Node.RUNNING, Node.ILL, ("since", "hardware_fault_at"), "detect"),
+    DETACH,
+    Stage("detached", Node.DETACHING, Node.GONE, delay="move_out"),
+    Stage("attached-to-script", Node.ATTACHING, Node.CONFIGURING, ("since", "script_at"), "move_in"),
+    Stage("attached-to-check", Node.ATTACHING, Node.CHECKING, ("since", "deep_check_at"), "move_in"),
+    Stage("attached", Node.ATTACHING, Node.RUNNING, delay="move_in"),
     Stage("examine", Node.RUNNING, Node.EXAMINED, ("since", "examine_at"), clears=("examine_at",)),
     Stage("examination-failed", Node.EXAMINED, Node.ILL, ("since", "check_fault_at"), "deep_check"),
     Stage("examined", Node.EXAMINED, Node.RUNNING, delay="deep_check"),
@@ -155,7 +168,7 @@ TABLE = table(STAGES)
 LAUNCHABLE = frozenset(_WITHDRAWABLE)
 COUNTED = frozenset(_UP)
 """CurrentCount counts what has reached Running and has not begun to terminate (HP-6)."""
-_BILLED = frozenset((Node.CONFIGURING, Node.CHECKING, *_UP))
+_BILLED = frozenset((Node.CONFIGURING, Node.CHECKING, *_UP, Node.DETACHING, Node.ATTACHING))
 _NO_TROUBLE = dict.fromkeys(
     ("check_fault_at", "hardware_fault_at", "fault", "examine_at", "reboot_at", "reboot_fault_at", "terminate_fault_at")
 )

@@ -119,7 +119,8 @@ def _enter(batch: Batch, node: Instance, fired: Fired) -> Instance:
 
 def _account(batch: Batch, before: Instance, node: Instance, fired: Fired) -> None:
     """Capacity, counts, bills and failures."""
-    if before.zone is not None and (node.zone is None or node.status is Node.GONE):
+    moved = fired.source is Node.DETACHING  # it takes its machine along
+    if before.zone is not None and not moved and (node.zone is None or node.status is Node.GONE):
         batch.around.stock.give_back(before.instance_type, before.zone, fired.at)
     batch.count(node.group, fired)
     if node.billed_from is not None and before.billed_from is None:

@@ -82,7 +82,7 @@ class Told:
         if before.status is Node.TERMINATING:
             self._network_released(node, at)
             self.tell("instance-completed", at, node, operation="deletion")
-        elif before.attempt and before.status is not Node.REQUESTED:
+        elif before.attempt and before.status not in (Node.REQUESTED, Node.DETACHING):
             failure = before.message if before.echo_at is not None else DELETED_WHILE_PROVISIONING
             self.tell("creation-failed", at, node, failure=failure)
 

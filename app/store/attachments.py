@@ -1,7 +1,10 @@
 """Volumes and network interfaces on nodes."""
 
+from datetime import timedelta
+
 from app.core.attachments import Interface, Volume
 from app.core.scope import Scope
+from app.core.times import WorldTime
 from app.store.db import Tx
 from app.store.rows import Shape, dollars
 
@@ -55,6 +58,20 @@ async def volumes_of(tx: Tx, scope: Scope, cluster_id: str, instance_id: str) ->
         instance_id,
     )
     return [Volume(*row) for row in rows]
+
+
+async def loaded(tx: Tx, scope: Scope, cluster_id: str, now: WorldTime, detaching: timedelta) -> set[str]:
+    """The instances of the cluster that have a volume: one that is not detached yet."""
+    rows = await tx.fetch(
+        f"""SELECT DISTINCT t.instance_id FROM node_volume t WHERE {_OF} AND t.cluster_id = $4
+        AND (t.detach_requested_at IS NULL OR t.busy_at IS NOT NULL OR t.detach_requested_at > $5)""",
+        scope.world,
+        scope.account,
+        scope.region,
+        cluster_id,
+        now - detaching,
+    )
+    return {row["instance_id"] for row in rows}
 
 
 async def put_volume(tx: Tx, scope: Scope, one: Volume) -> None:

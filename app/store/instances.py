@@ -22,7 +22,8 @@ DUE = f"""SELECT {", ".join(f"i.{column}" for column in SHAPE.columns)} FROM ins
     ON (g.world, g.account, g.region, g.cluster_id, g.name) = (i.world, i.account, i.region, i.cluster_id, i.group_name)
     WHERE i.world = $1 AND i.account = $2 AND i.region = $3 AND i.cluster_id = $4 AND i.due_at <= $5
     ORDER BY i.due_at, g.position, i.ordinal LIMIT $6"""
-NEXT_DUE = f"SELECT min(due_at) FROM instance WHERE {_KEY} AND due_at IS NOT NULL"
+NEXT_DUE = f"""SELECT least((SELECT min(due_at) FROM instance WHERE {_KEY} AND due_at IS NOT NULL),
+    (SELECT min(arrives_at) FROM node_move WHERE {_KEY}))"""
 _INSERTED = ["world", "account", "region", "cluster_id", *SHAPE.columns, "due_at"]
 _SAVED = ("logical_id", *_CHANGING, "due_at")
 _ARRAYS = ", ".join(f"${5 + n}::{SHAPE.types.get(c, 'timestamptz')}[]" for n, c in enumerate(_SAVED))

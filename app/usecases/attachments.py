@@ -13,7 +13,7 @@ from app.core.intent import EKS
 from app.core.scope import Scope
 from app.core.times import after, to_iso
 from app.core.world import World
-from app.store import attachments, instances
+from app.store import attachments, clusters, instances
 from app.store.db import Tx
 from app.usecases import clocks, failing
 from app.usecases.clusters import must_lock
@@ -108,6 +108,9 @@ async def _locked(
     nodes = await instances.find(tx, scope, cluster.cluster_id, by="instance_id", values=[instance_id])
     if not nodes:
         raise NotFound(f"Node '{instance_id}' not found in cluster '{cluster.name}'. ListClusterNodes shows its nodes.")
+    groups = await clusters.groups(tx, scope, cluster.cluster_id)
+    if groups[nodes[0].group].spec.get("restricted"):
+        raise Invalid(f"Node '{instance_id}' is in a restricted instance group, whose nodes take nothing.")
     return world, cluster, nodes[0]
 
 

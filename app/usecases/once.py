@@ -4,7 +4,7 @@ from datetime import timedelta
 from hashlib import sha256
 from typing import Any
 
-from app.core.errors import Conflict
+from app.core.errors import Conflict, DomainError
 from app.core.scope import Scope
 from app.core.times import WorldTime, after
 from app.store import idempotency
@@ -14,9 +14,15 @@ TOKEN_LIFE = timedelta(hours=8)
 
 
 async def answered(
-    tx: Tx, scope: Scope, operation: str, token: str | None, asked: object, now: WorldTime
+    tx: Tx,
+    scope: Scope,
+    operation: str,
+    token: str | None,
+    asked: object,
+    now: WorldTime,
+    mismatch: type[DomainError] = Conflict,
 ) -> Any | None:
-    """The answer that the same request has had already, or None when it is the first with its token. Conflict when
+    """The answer that the same request has had already, or None when it is the first with its token. `mismatch` when
     the token came with another request."""
     if token is None:
         return None
@@ -25,7 +31,7 @@ async def answered(
     if kept is None:
         return None
     if kept.request_hash != digest:
-        raise Conflict("ClientToken was used with other parameters within the last 8 hours. Use a new token.")
+        raise mismatch("ClientToken was used with other parameters within the last 8 hours. Use a new token.")
     return kept.answer
 
 

@@ -25,7 +25,7 @@ from app.core.world import World
 from app.store import capacity, clusters, events, faults, governance, instances, ledger, outbox, worlds
 from app.store.clusters import Claimed
 from app.store.db import CONNECTION_LOST, Tx
-from app.usecases import operations
+from app.usecases import arrivals, operations
 from app.usecases.prices import rates
 
 BATCH = 1000
@@ -98,6 +98,8 @@ async def handle(tx: Tx, world: World, due: Claimed, policy: Policy) -> Counter[
         decide(made, batch)
         new = _launch_planned(made, batch, world, around)
     await _save_batch(tx, scope, world, batch, new)
+    if not more:  # they may arrive in the cluster that they leave, so those who leave go first
+        await arrivals.take_in(tx, scope, world, cluster, groups, at)
     await _carry_out(tx, scope, groups, made, cluster, policy, at if more or made.plan else None)
     words = [outbox.Entry(word.at, *node_health(cluster, word)) for word in batch.told.health]
     await outbox.put(tx, scope, cluster.cluster_id, words)

@@ -11,6 +11,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    op.add_column("instance", sa.Column("move_at", sa.DateTime(timezone=True), nullable=True))
     op.create_table(
         "cluster_operation",
         sa.Column("world", sa.Text(collation="C"), nullable=False),
@@ -143,3 +144,4 @@ def downgrade() -> None:
     op.drop_table("node_volume")
     op.drop_table("cluster_extension")
     op.drop_table("cluster_operation")
+    op.drop_column("instance", "move_at")

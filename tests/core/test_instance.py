@@ -34,11 +34,13 @@ def test_marks_are_facts_and_delays_are_in_every_profile() -> None:
 
 
 def test_every_state_is_reached() -> None:
-    """From a place that waits; the grant, which is no stage but a decision, leads to Launching."""
+    """From a place that waits; the grant, which is no stage but a decision, leads to Launching; and who leaves a
+    cluster arrives in another."""
     reached = {Node.REQUESTED}
     while True:
         further = {stage.target for stage in STAGES if stage.source in reached}
         further |= {Node.LAUNCHING} if reached & LAUNCHABLE else set()
+        further |= {Node.ATTACHING} if Node.DETACHING in reached else set()
         if further <= reached:
             break
         reached |= further
@@ -46,8 +48,9 @@ def test_every_state_is_reached() -> None:
 
 
 def test_every_live_state_has_a_stop() -> None:
-    """And it stands first among its source's rows, so that it wins at equal moments."""
-    for state in set(Node) - {Node.TERMINATING, Node.GONE}:
+    """And it stands first among its source's rows, so that it wins at equal moments. Who moves away is stopped where
+    it arrives."""
+    for state in set(Node) - {Node.TERMINATING, Node.GONE, Node.DETACHING}:
         first = next(stage for stage in STAGES if stage.source is state)
         assert "terminate_at" in first.marks
         assert first.target is (Node.GONE if state in LAUNCHABLE else Node.TERMINATING)

@@ -125,6 +125,7 @@ instance = Table(
     time_column("hardware_fault_at"),
     Column("fault", Text),
     time_column("examine_at"),
+    time_column("move_at"),
     time_column("reboot_at"),
     time_column("reboot_fault_at"),
     time_column("replace_at"),
