@@ -4,6 +4,7 @@ import typer
 
 from app import __version__
 from app.commands import (
+    alarm,
     bill,
     capacity,
     clock,
@@ -11,6 +12,7 @@ from app.commands import (
     env,
     execute,
     fault,
+    image,
     observe,
     price,
     processes,
@@ -54,7 +56,7 @@ app.command()(observe.requests)
 app.command()(observe.events)
 app.command()(observe.attachments)
 app.command()(observe.metrics)
-for noun in (clock, capacity, quota, fault, price, webhook, world, snapshot, slurm):
+for noun in (clock, capacity, quota, fault, image, alarm, price, webhook, world, snapshot, slurm):
     app.add_typer(noun.app, name=noun.__name__.rpartition(".")[2])
 
 

@@ -6,6 +6,7 @@ standard library. `docs/catalogue.md` tells how to read, override and add.
 
 from app.catalog.extensions import extensions
 from app.catalog.hardware import gpu, gpus, instance_type, instance_types
+from app.catalog.images import image_releases
 from app.catalog.plans import plan_sizes, reservable, ultra_servers, upfront_fee
 from app.catalog.prices import Prices, placeholder, price, published, read_price_file
 from app.catalog.quotas import on_demand_quota, quotas, reserved_quota, spot_quota
@@ -26,6 +27,7 @@ __all__ = [
     "extensions",
     "gpu",
     "gpus",
+    "image_releases",
     "instance_type",
     "instance_types",
     "on_demand_quota",

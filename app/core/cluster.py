@@ -11,6 +11,10 @@ from app.core.times import WorldTime, after
 from app.core.timings import MIN_COUNT_TIMEOUT
 
 CONTROLLER, LOGIN = "Controller", "Login"
+FIRST_RELEASE = "1.0.0"
+SOFTWARE = "software update"
+"""The operation of a classic cluster whose software is being updated."""
+UNDER_UPDATE = frozenset(("Pending", "InProgress", "RollbackInProgress"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,8 @@ class Group:
     """An instance group. `rows` counts its nodes, `slots` those not told to stop, `current` those that run, `ill` those
     of them that are marked unhealthy.
 
+    `image` is what new nodes start on: a release (`1.2.0`) or a custom AMI; `former_image` is what the others run
+    during a software update. `batch_at` says since when a batch is being updated, `rest_until` when the next may be.
     `min_since` is set while MinCount is waited for; `stable_target` and `stable_min` are what a rollback returns to.
     """
 
@@ -102,6 +108,18 @@ class Group:
     deletion_begun_at: WorldTime | None = None
     training_plan: str | None = None
     spec: Mapping[str, Any] = field(default_factory=dict)
+    image: str = FIRST_RELEASE
+    former_image: str | None = None
+    update_status: str | None = None
+    update_config: Mapping[str, Any] | None = None
+    update_begun_at: WorldTime | None = None
+    batch_at: WorldTime | None = None
+    rest_until: WorldTime | None = None
+
+    @property
+    def under_update(self) -> bool:
+        """HP-30: a software update of the group is scheduled, under way, or being rolled back."""
+        return self.update_status in UNDER_UPDATE
 
     @property
     def settled(self) -> bool:
@@ -146,8 +164,8 @@ def cluster_status(cluster: ClusterFacts) -> str:
         return "RollingBack"
     if cluster.in_service_at is None:
         return "Creating"
-    if not cluster.continuous and cluster.operation == "update":
-        return "Updating"
+    if not cluster.continuous and cluster.operation is not None:
+        return "SystemUpdating" if cluster.operation == SOFTWARE else "Updating"
     return "InService"
 
 
@@ -161,6 +179,8 @@ def group_status(cluster: Cluster, group: Group) -> str:
         return "Updating"
     if not cluster.continuous and cluster.operation == "update" and group.operation is not None:
         return "Updating"
+    if group.under_update:
+        return "SystemUpdating"
     return "Degraded" if group.ill else "InService"
 
 
@@ -185,6 +205,7 @@ def new_node(cluster: Cluster, group: Group, ordinal: int, at: WorldTime, seed: 
 
 
 _UNHEALTHY, _NOT_READY, _READY = range(3)
+_HEALTH = dict.fromkeys((Node.FAILED, Node.ILL, Node.UNPATCHED), _UNHEALTHY) | {Node.RUNNING: _READY}
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +224,7 @@ def victims(candidates: list[Candidate], count: int) -> list[str]:
     """
 
     def rank(node: Candidate) -> tuple[int, float, str]:
-        health = {Node.FAILED: _UNHEALTHY, Node.ILL: _UNHEALTHY, Node.RUNNING: _READY}.get(node.status, _NOT_READY)
+        health = _HEALTH.get(node.status, _NOT_READY)
         newest_first = float("-inf") if node.launched_at is None else -node.launched_at.timestamp()
         return health, newest_first, node.logical_id
 

@@ -144,6 +144,53 @@ KINDS: Mapping[str, EventKind] = {
         "Info",
         "Customer ENI successfully deleted for EC2 Instance {instance} in Cluster {cluster} and IG {group}",
     ),
+    "patching-scheduled": EventKind(
+        GROUP,
+        "Info",
+        "InstanceGroup {group} in Cluster {cluster} has been scheduled for UpdateClusterSoftware to latest.",
+    ),
+    "patching-started": EventKind(
+        GROUP, "Info", "UpdateClusterSoftware initiated for IG {group} in Cluster {cluster} using {strategy} strategy."
+    ),
+    "batch-selected": EventKind(GROUP, "Info", "Next update batch selected for IG {group} in Cluster {cluster}."),
+    "failed-queued": EventKind(
+        GROUP, "Warn", "Failed instances in IG {group} in Cluster {cluster} queued for node replacement."
+    ),
+    "patching-completed": EventKind(
+        GROUP, "Info", "UpdateClusterSoftware completed successfully for IG {group} in Cluster {cluster}."
+    ),
+    "patching-failed": EventKind(
+        GROUP, "Error", "Failed to complete UpdateClusterSoftware for IG {group} in Cluster {cluster}."
+    ),
+    "patching-rollback": EventKind(
+        GROUP, "Warn", "UpdateClusterSoftware failed for IG {group} in Cluster {cluster}. Initiating rollback."
+    ),
+    "bake-started": EventKind(
+        GROUP,
+        "Info",
+        "Baking period started for IG {group} in Cluster {cluster}. Monitoring alarms {alarms} for {seconds} seconds.",
+    ),
+    "bake-completed": EventKind(
+        GROUP,
+        "Info",
+        "Baking period completed for IG {group} in Cluster {cluster}. Monitored alarms {alarms}.",
+    ),
+    "bake-failed": EventKind(
+        GROUP,
+        "Error",
+        "Baking period failed for IG {group} in Cluster {cluster}. Alarms {alarms} entered ALARM state. Initiating "
+        "auto-rollback.",
+    ),
+    "root-volume-started": EventKind(
+        INSTANCE, "Info", "Root volume replacement started for Instance {instance} in IG {group}."
+    ),
+    "patched": EventKind(INSTANCE, "Info", "Instance {instance} in IG {group} updated successfully."),
+    "node-update-failed": EventKind(
+        INSTANCE, "Error", "Instance {instance} in IG {group} failed to update. Rollback initiated."
+    ),
+    "rolled-back": EventKind(
+        INSTANCE, "Info", "Instance {instance} in IG {group} rolled back successfully to previous AMI."
+    ),
     "instance-completed": EventKind(
         INSTANCE,
         "Info",

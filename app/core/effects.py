@@ -12,6 +12,8 @@ WHEN = frozenset({"account", "region", "probability", "every", "times", "after",
 """What every effect takes."""
 _LAUNCH = frozenset({"cluster", "group", "instance_type", "node", "attempt"})
 _NODE = frozenset({"cluster", "group", "instance_type", "node"})
+_SCRIPT = _LAUNCH | {"operation"}
+_PATCH = "with the operation `UpdateClusterSoftware` only in software updates"
 _REQUEST = frozenset({"api", "cluster", "operation"})
 THROTTLES = (
     "ThrottlingException",
@@ -48,8 +50,8 @@ _TABLE = (
     Effect("launch-transient", "launch", _LAUNCH, "the launch fails with an internal error; never billed"),
     Effect("launch-unhealthy", "launch", _LAUNCH, "the health check after the boot fails; never billed"),
     Effect("boot-slow", "launch", _LAUNCH | {"seconds"}, "the boot takes `seconds` longer"),
-    Effect("script-failed", "launch", _LAUNCH, "the lifecycle script fails; its run is billed"),
-    Effect("script-hang", "launch", _LAUNCH, "the lifecycle script runs until it times out; billed"),
+    Effect("script-failed", "launch", _SCRIPT, f"the lifecycle script fails; its run is billed; {_PATCH}"),
+    Effect("script-hang", "launch", _SCRIPT, f"the lifecycle script runs until it times out; billed; {_PATCH}"),
     Effect(
         "node-hardware",
         "node",

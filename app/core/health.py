@@ -19,6 +19,8 @@ from app.core.values import evolve
 REBOOT, REPLACE = "Reboot", "Replace"
 DEEP_HEALTH_CHECK = "StartClusterHealthCheck"
 """What a rule gives as operation to strike deep health checks alone, those at an instance's start as well."""
+SOFTWARE_UPDATE = "UpdateClusterSoftware"
+"""What a rule gives as operation to strike the lifecycle scripts of software updates alone."""
 USUAL_FAULT, FAILED_CHECK, FAILED_REBOOT = "NvidiaErrorTerminate", "InstanceStress", "RebootFailed"
 ROLE_GONE = "AccessDenied"
 _REBOOTED = frozenset(("Xid-73", "GpuCountMismatch"))
@@ -102,11 +104,25 @@ def hazards(cluster: Cluster, node: Instance, fired: Fired, faults: Faults) -> I
         case Node.TERMINATING | Node.VACATING:
             rule = faults.strike("terminate-failed", me(), fired.at)
             return node if rule is None else evolve(node, terminate_fault_at=fired.at, fault=rule.code)
+        case Node.RECONFIGURING:
+            return _script_runs(node, fired, faults, me(SOFTWARE_UPDATE))
         case Node.ILL:
             return _fallen_ill(cluster, node, fired)
         case Node.STUCK:
             return evolve(node, message=_stuck(node))
     return node
+
+
+def _script_runs(node: Instance, fired: Fired, faults: Faults, victim: Subject) -> Instance:
+    """HP-30: the lifecycle script of a software update may fail or hang at each of its tries."""
+    fates = ("script-hang", "script-failed")
+    fate = next((effect for effect in fates if faults.strike(effect, victim, fired.at)), None)
+    return evolve(
+        node,
+        script_returns_at=None if fate == "script-hang" else fired.at,
+        script_fault_at=fired.at if fate == "script-failed" else None,
+        script_hang_at=fired.at if fate == "script-hang" else None,
+    )
 
 
 def _fallen_ill(cluster: Cluster, node: Instance, fired: Fired) -> Instance:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from app.core.failures import CAPACITY_MESSAGE, FAILURES
 from app.core.lifecycle import Delays, Fired, Stage, due, fire, table
 from app.core.times import WorldTime
 from app.core.timings import Timings
@@ -23,6 +24,9 @@ class Node(StrEnum):
     ILL = "Ill"
     REBOOTING = "Rebooting"
     EXAMINED = "Examined"
+    PATCHING = "Patching"
+    RECONFIGURING = "Reconfiguring"
+    UNPATCHED = "Unpatched"
     VACATING = "Vacating"
     DETACHING = "Detaching"
     ATTACHING = "Attaching"
@@ -42,6 +46,9 @@ _VENDOR = {
     Node.ILL: "Failure",
     Node.REBOOTING: "Pending",
     Node.EXAMINED: "DeepHealthCheckInProgress",
+    Node.PATCHING: "SystemUpdating",
+    Node.RECONFIGURING: "SystemUpdating",
+    Node.UNPATCHED: "Failure",
     Node.VACATING: "ShuttingDown",
     Node.DETACHING: "DetachInProgress",
     Node.ATTACHING: "AttachInProgress",
@@ -60,10 +67,10 @@ def vendor_status(node: Node) -> str:
 class Instance:
     """A node's place in its group, and the instance that fills it at present.
 
-    A fact is a timestamp. `launch_after` says from when on the next launch may be tried; the marks `boot_after` to
-    `script_hang_at` are set for each attempt when it is granted; `zone` is set while capacity is held. The marks
-    `hardware_fault_at` to `terminate_fault_at` appoint what befalls an instance that has run; `fault` says which fault
-    it is (`app.core.health`).
+    A fact is a timestamp. `launch_after` says from when on the next launch may be tried; `boot_after` to
+    `script_hang_at` are set for each attempt when it is granted; `zone` is set while capacity is held.
+    `hardware_fault_at` to `terminate_fault_at` appoint what befalls an instance that has run, `fault` says which fault
+    (`app.core.health`). `patch_at` appoints the change from `image` to `next_image` (`app.core.software`).
     """
 
     group: str
@@ -108,9 +115,15 @@ class Instance:
     billed_until: WorldTime | None = None
     wish: Mapping[str, tuple[str, ...]] | None = None
     """`zones` and `types` that this node alone is to be launched in; otherwise its group's."""
+    image: str | None = None
+    next_image: str | None = None
+    patch_at: WorldTime | None = None
+    retry_at: WorldTime | None = None
+    patched_at: WorldTime | None = None
 
 
-_UP = (Node.RUNNING, Node.ILL, Node.REBOOTING, Node.EXAMINED)
+_PATCHED = (Node.PATCHING, Node.RECONFIGURING)
+_UP = (Node.RUNNING, Node.ILL, Node.REBOOTING, Node.EXAMINED, *_PATCHED, Node.UNPATCHED)
 _STOPPABLE = (Node.LAUNCHING, Node.BOOTING, Node.CONFIGURING, Node.CHECKING, *_UP, Node.VACATING, Node.ATTACHING)
 _WITHDRAWABLE = (Node.REQUESTED, Node.FAILED)
 _STOP = ("since", "terminate_at")
@@ -145,7 +158,22 @@ STAGES = (
         Stage(f"reboot-{source.lower()}", source, Node.REBOOTING, ("since", "reboot_at"), clears=("reboot_at",))
         for source in (Node.RUNNING, Node.ILL)
     ),
-    Stage("fell-ill", Node.RUNNING, Node.ILL, ("since", "hardware_fault_at"), "detect"),
+    *(
+        Stage(name, source, Node.ILL, ("since", "hardware_fault_at"), "detect")
+        for name, source in (("fell-ill", Node.RUNNING), *((f"fell-ill-{one.lower()}", one) for one in _PATCHED))
+    ),
+    *(
+        Stage(f"patch-{one.lower()}", one, Node.PATCHING, ("since", "patch_at"), clears=("patch_at",))
+        for one in (Node.RUNNING, Node.UNPATCHED)
+    ),
+    Stage("patched-to-script", Node.PATCHING, Node.RECONFIGURING, ("since", "script_at"), "patch"),
+    Stage("patched", Node.PATCHING, Node.RUNNING, delay="patch"),
+    Stage("patch-script-failed", Node.RECONFIGURING, Node.UNPATCHED, ("since", "script_fault_at"), "script"),
+    Stage("patch-script-timed-out", Node.RECONFIGURING, Node.UNPATCHED, ("since", "script_hang_at"), "script_timeout"),
+    Stage("reconfigured", Node.RECONFIGURING, Node.RUNNING, ("since", "script_returns_at"), "script"),
+    Stage(
+        "patch-retried", Node.UNPATCHED, Node.RECONFIGURING, ("since", "retry_at"), "patch_retry", clears=("retry_at",)
+    ),
     DETACH,
     Stage("detached", Node.DETACHING, Node.GONE, delay="move_out"),
     Stage("attached-to-script", Node.ATTACHING, Node.CONFIGURING, ("since", "script_at"), "move_in"),
@@ -169,20 +197,14 @@ LAUNCHABLE = frozenset(_WITHDRAWABLE)
 COUNTED = frozenset(_UP)
 """CurrentCount counts what has reached Running and has not begun to terminate (HP-6)."""
 _BILLED = frozenset((Node.CONFIGURING, Node.CHECKING, *_UP, Node.DETACHING, Node.ATTACHING))
-_NO_TROUBLE = dict.fromkeys(
+_NO_PATCH = dict.fromkeys(("patch_at", "retry_at", "next_image"))
+_NO_TROUBLE = _NO_PATCH | dict.fromkeys(
     ("check_fault_at", "hardware_fault_at", "fault", "examine_at", "reboot_at", "reboot_fault_at", "terminate_fault_at")
 )
+_PATCH_ENDS = (Node.RECONFIGURING, Node.UNPATCHED)
+PATCH_TRIES = 4
+"""How often the lifecycle script is tried in one software update (seen in the field)."""
 
-CAPACITY_MESSAGE = "We currently do not have sufficient capacity to launch new {} instances. Please try again."
-_FAILURES = {
-    "launch-failed": "An internal error occurred while launching the EC2 instance. Please try again.",
-    "unhealthy": "Instance provisioning failed: EFA health checks did not run successfully. Ensure that your VPC and "
-    "security groups are properly configured before attempting to create a new cluster.",
-    "script-failed": "Lifecycle scripts did not run successfully. Ensure the scripts exist in provided S3 path, are "
-    "accessible, and run without errors. Please see CloudWatch logs for lifecycle script execution details.",
-    "script-timed-out": "Lifecycle scripts execution timed out",
-    "check-failed": "Deep health checks did not pass. Another instance is launched in place of this one.",
-}
 Enter = Callable[[Instance, Fired], Instance]
 """What befalls a node in the state that it has just reached, appointed by marks."""
 
@@ -226,7 +248,11 @@ def _steps(
         node, fired = fire(node, *hit)
         node = _bill(node, fired)
         if fired.target is Node.FAILED and fired.source is not Node.FAILED:
-            node = failed(node, fired.at, _FAILURES[fired.stage], timings, seed)
+            node = failed(node, fired.at, FAILURES[fired.stage], timings, seed)
+        elif fired.target in _PATCH_ENDS or (fired.source in _PATCHED and fired.target is Node.RUNNING):
+            node = _patched(node, fired)
+        elif fired.target is Node.PATCHING:
+            node = evolve(node, failures=0)
         elif fired.target is Node.RUNNING:
             node = evolve(node, failures=0, message=None, replaced_at=None, **_NO_TROUBLE)
         elif fired.target is Node.VACATING:
@@ -236,6 +262,17 @@ def _steps(
         elif fired.target is Node.REQUESTED:
             node = _vacated(node, fired.at)
         yield (node := enter(node, fired)), fired
+
+
+def _patched(node: Instance, fired: Fired) -> Instance:
+    """HP-30: the root volume is another, then the script runs; while it is tried again the last failure stays told."""
+    if fired.target is Node.RUNNING:
+        facts = {"image": node.next_image or node.image, "patched_at": fired.at, "failures": 0, "message": None}
+        return evolve(node, **facts, **_NO_PATCH)  # a fault that lies in wait is not cured by another root volume
+    if fired.target is Node.UNPATCHED:
+        retry_at = fired.at if node.failures + 1 < PATCH_TRIES else None
+        return evolve(node, failures=node.failures + 1, message=FAILURES[fired.stage], retry_at=retry_at)
+    return evolve(node, image=node.next_image)
 
 
 def _vacated(node: Instance, at: WorldTime) -> Instance:

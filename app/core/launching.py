@@ -9,9 +9,10 @@ from app.core import health
 from app.core.capacity import Grant, Stock, Want
 from app.core.cluster import CONTROLLER, Cluster, Group
 from app.core.cluster_events import Event
+from app.core.failures import CAPACITY_MESSAGE
 from app.core.faults import Faults, Subject
 from app.core.health import hazards
-from app.core.instance import CAPACITY_MESSAGE, COUNTED, Instance, Node, refused, run, wants_launch
+from app.core.instance import COUNTED, Instance, Node, refused, run, wants_launch
 from app.core.lifecycle import Fired
 from app.core.metering import Interval
 from app.core.telling import Told
@@ -216,6 +217,8 @@ def _granted(batch: Batch, group: Group, node: Instance, grant: Grant, subject: 
         echo_at=None,
         waiting_since=None,
         message=None,
+        image=group.image,
+        patched_at=None,
     )
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from app.core.cluster import CONTROLLER, LOGIN, Cluster, Group
+from app.core import software
+from app.core.cluster import CONTROLLER, LOGIN, SOFTWARE, Cluster, Group
 from app.core.cluster_events import Event
 from app.core.launching import Batch
 from app.core.times import WorldTime
@@ -60,6 +61,7 @@ def next_deadline(cluster: Cluster, groups: Mapping[str, Group]) -> WorldTime | 
     if cluster.delete_requested_at is not None or cluster.failed_at is not None:
         return None
     times = [None if cluster.opened_at else cluster.opens_at, cluster.creation_deadline]
+    times += [software.next_deadline(group) for group in groups.values()]
     times += [group.min_deadline for group in groups.values() if not _cluster_rules(cluster, group)]
     return min((time for time in times if time is not None), default=None)
 
@@ -209,6 +211,8 @@ def _busy(group: Group) -> bool:
 
 def _classic(made: Decision, batch: Batch) -> None:
     """HP-40: all or nothing."""
+    if made.cluster.operation == SOFTWARE:
+        return  # its nodes and groups are as many as they were (HP-30)
     if batch.failure is not None and made.cluster.operation is not None and made.cluster.rolling_back_at is None:
         _roll_back(made, batch.failure)
     if made.cluster.rolling_back_at is not None and made.cluster.operation == "creation":

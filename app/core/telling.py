@@ -8,6 +8,7 @@ from app.core.cluster_events import Event
 from app.core.health import Health, action
 from app.core.instance import Instance, Node
 from app.core.lifecycle import Fired
+from app.core.software import ROLLING_BACK
 from app.core.times import WorldTime
 
 DELETED_WHILE_PROVISIONING = "instance provisioning could not be complete because a deletion request was received"
@@ -32,7 +33,11 @@ class Told:
         if fired.source is Node.BOOTING and fired.target not in (Node.FAILED, Node.TERMINATING):
             self.tell("provisioned", at, node)
         match fired.target:
-            case Node.CONFIGURING:
+            case Node.PATCHING:
+                self.tell("root-volume-started", at, node)
+            case Node.UNPATCHED:
+                self._unpatched(node, at)
+            case Node.CONFIGURING | Node.RECONFIGURING:
                 self.tell("script-started", at, node)
             case Node.TERMINATING | Node.VACATING:
                 if fired.source in _PROVISIONING:
@@ -50,12 +55,15 @@ class Told:
                 self.tell("reboot-started", at, node)
             case Node.ILL:
                 self._illness(node, fired)
-        if fired.source is Node.CONFIGURING and fired.target in (Node.RUNNING, Node.CHECKING):
+        if fired.source in (Node.CONFIGURING, Node.RECONFIGURING) and fired.target in (Node.RUNNING, Node.CHECKING):
             self.tell("script-succeeded", at, node)
         if fired.target is Node.RUNNING:
             self._running(before, node, fired)
 
     def _running(self, before: Instance, node: Instance, fired: Fired) -> None:
+        if fired.source in (Node.PATCHING, Node.RECONFIGURING):
+            self.tell("rolled-back" if self._is_back(node) else "patched", fired.at, node)
+            return
         if fired.source is Node.REBOOTING:
             self.tell("instance-completed", fired.at, node, operation="reboot")
         elif before.replaced_at is not None:
@@ -64,6 +72,16 @@ class Told:
             self.tell("instance-completed", fired.at, node, operation="creation")
         if before.fault is not None or fired.source is Node.EXAMINED:
             self._word(node, fired.at, "Healthy", "The node passed its checks.", "None")
+
+    def _unpatched(self, node: Instance, at: WorldTime) -> None:
+        self.tell("script-failed", at, node, failure=node.message)
+        if node.retry_at is None and not self._is_back(node):
+            self.tell("node-update-failed", at, node, failure=node.message)
+
+    def _is_back(self, node: Instance) -> bool:
+        """HP-30: the node is on the image to which its group returns."""
+        group = self.groups[node.group]
+        return group.update_status == ROLLING_BACK and node.image == group.image
 
     def _illness(self, node: Instance, fired: Fired) -> None:
         if fired.source is Node.REBOOTING:

@@ -4,13 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.core.cluster import CONTROLLER, Cluster, Group, cluster_status, group_status, is_open
+from app.core.cluster import CONTROLLER, Cluster, Group, cluster_status, group_status
 from app.core.errors import Conflict, Invalid
 from app.core.intent import GroupIntent, has_script
+from app.core.releases import DEFAULT, ami
 from app.core.times import WorldTime
 
 LARGEST_GROUP = 6758
 """The service model's largest InstanceCount."""
+_SCALABLE = ("InService", "Degraded", "SystemUpdating")
+"""Scaling and a software update may go on at once, says the service model of TargetStateCount."""
+_IMAGE = ("ImageId", "ImageReleaseVersion")
 _FIXED = ("ExecutionRole", "ThreadsPerCore", "OverrideVpcConfig", "CapacityRequirements", "EnvironmentConfig")
 
 
@@ -127,6 +131,12 @@ def _check_fixed(old: Group, intent: GroupIntent) -> None:
     for member in _FIXED:
         if member in intent.request and intent.request[member] != was.get(member):
             _refuse_change(member, old)
+    for member in _IMAGE:
+        given = intent.request.get(member)
+        if given not in (None, DEFAULT, was.get(member), old.image, ami(old.image)):
+            raise Invalid(
+                f"Instance group '{old.name}': UpdateCluster does not change {member}. Use UpdateClusterSoftware."
+            )
 
 
 def _refuse_change(member: str, old: Group) -> None:
@@ -145,7 +155,7 @@ def addition_problem(cluster: Cluster, group: Group | None, zones: Sequence[str]
     """Why BatchAddClusterNodes cannot add to the group: an item's error code, or None (HP-19, HP-31)."""
     if group is None:
         return "InstanceGroupNotFound"
-    if not is_open(cluster, group):
+    if group_status(cluster, group) not in _SCALABLE:
         return "InvalidInstanceGroupStatus"
     if not set(zones) <= set(group.zones):
         return "IncompatibleAvailabilityZones"
@@ -174,8 +184,8 @@ def removal_problem(cluster: Cluster, group: Group, stopping: bool) -> tuple[str
         return "NodeIdInUse", "The Slurm controller node cannot be deleted. Delete the cluster instead."
     if stopping:
         return "InvalidNodeStatus", "The node is being terminated already."
-    if not is_open(cluster, group):
-        status = group_status(cluster, group)
+    status = group_status(cluster, group)
+    if status not in _SCALABLE:
         return (
             "InvalidNodeStatus",
             f"Instance group '{group.name}' is in {status} state. Try again when it is InService.",

@@ -8,6 +8,7 @@ from app.core.announcements import CLUSTER_EVENT, Message
 from app.core.cluster import Cluster, Group
 from app.core.cluster_events import Event
 from app.core.operations import Operation
+from app.core.releases import Release
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.core.world import World
@@ -22,7 +23,8 @@ SURVEY = f"""SELECT {worlds.COLUMNS},
     EXISTS (SELECT 1 FROM cluster WHERE {_TENANT} AND cluster.name = $4 AND deleted_at IS NULL),
     CASE WHEN $5::text IS NULL THEN false ELSE EXISTS (SELECT 1 FROM cluster WHERE {_TENANT} AND deleted_at IS NULL
         AND eks_arn = $5) END,
-    EXISTS (SELECT 1 FROM quota WHERE {_TENANT})
+    EXISTS (SELECT 1 FROM quota WHERE {_TENANT}),
+    ARRAY(SELECT ROW(version, security, retired) FROM image_release WHERE world = $1)
     FROM world WHERE name = $1"""
 
 
@@ -67,6 +69,7 @@ class Survey(NamedTuple):
     taken: bool
     eks_taken: bool
     has_quotas: bool
+    releases: list[Release]
 
 
 async def survey(tx: Tx, scope: Scope, name: str, eks_arn: str | None) -> Survey | None:
@@ -74,8 +77,8 @@ async def survey(tx: Tx, scope: Scope, name: str, eks_arn: str | None) -> Survey
     row = await tx.fetchrow(SURVEY, scope.world, scope.account, scope.region, name, eks_arn)
     if row is None:
         return None
-    *world, generation, taken, eks_taken, has_quotas = row
-    return Survey(worlds.from_row(world), generation, taken, eks_taken, has_quotas)
+    *world, generation, taken, eks_taken, has_quotas, found = row
+    return Survey(worlds.from_row(world), generation, taken, eks_taken, has_quotas, [Release(*one) for one in found])
 
 
 async def create(

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import asyncpg
 
-from app.core.cluster import Candidate
+from app.core.cluster import Candidate, Group
 from app.core.instance import Instance, Node
 from app.core.scope import Scope
+from app.core.software import Member
 from app.core.times import WorldTime
 from app.store.db import Tx
 from app.store.rows import Shape, insert_rows
@@ -40,6 +41,17 @@ GONE = f"DELETE FROM instance WHERE {_KEY} AND logical_id = ANY($5)"
 STOP = f"UPDATE instance SET terminate_at = $5, due_at = $5 WHERE {_KEY} AND terminate_at IS NULL"
 CANDIDATES = f"""SELECT logical_id, status, launched_at FROM instance
     WHERE {_KEY} AND group_name = $5 AND terminate_at IS NULL"""
+MEMBERS = f"""SELECT logical_id, ordinal, status, instance_type, image, patch_at IS NOT NULL, retry_at IS NOT NULL
+    FROM instance WHERE {_KEY} AND group_name = $5 AND terminate_at IS NULL"""
+PATCH = f"""UPDATE instance SET patch_at = $5, due_at = $5, next_image = $7, script_at = $8
+    WHERE {_KEY} AND logical_id = ANY($6)"""
+GIVE_UP = f"""UPDATE instance SET image = NULL, replace_at = $6, due_at = coalesce($6, due_at)
+    WHERE {_KEY} AND logical_id = ANY($5)"""
+UPDATED = """SELECT g.name, count(i.logical_id) FROM instance_group g JOIN instance i
+    ON (g.world, g.account, g.region, g.cluster_id, g.name) = (i.world, i.account, i.region, i.cluster_id, i.group_name)
+    WHERE g.world = $1 AND g.account = $2 AND g.region = $3 AND g.cluster_id = $4
+        AND i.image = g.image AND i.status = ANY($5)
+    GROUP BY g.name"""
 FIND = {
     by: f"SELECT {SHAPE.select} FROM instance WHERE {_KEY} AND {by} = ANY($5)" for by in ("instance_id", "logical_id")
 }
@@ -103,6 +115,31 @@ async def stop_groups(tx: Tx, scope: Scope, cluster_id: str, at: WorldTime, name
 
 async def stop_nodes(tx: Tx, scope: Scope, cluster_id: str, at: WorldTime, logical_ids: Sequence[str]) -> None:
     await tx.execute(f"{STOP} AND logical_id = ANY($6)", *_key(scope, cluster_id), at, list(logical_ids))
+
+
+async def members(tx: Tx, scope: Scope, cluster_id: str, group: str) -> list[Member]:
+    """The group's nodes that are not told to stop, as far as a software update asks."""
+    rows = await tx.fetch(MEMBERS, *_key(scope, cluster_id), group)
+    return [Member(name, ordinal, Node(status), *facts) for name, ordinal, status, *facts in rows]
+
+
+async def patch(tx: Tx, scope: Scope, cluster_id: str, at: WorldTime, group: Group, logical_ids: Sequence[str]) -> None:
+    """The named nodes of the group begin to be updated to its image at `at`."""
+    script_at = at if group.has_script else None
+    await tx.execute(PATCH, *_key(scope, cluster_id), at, list(logical_ids), group.image, script_at)
+
+
+async def give_up(
+    tx: Tx, scope: Scope, cluster_id: str, at: WorldTime, logical_ids: Sequence[str], *, replace: bool
+) -> None:
+    """Nobody knows what the named nodes run; with `replace` other instances take their places from `at` on."""
+    await tx.execute(GIVE_UP, *_key(scope, cluster_id), list(logical_ids), at if replace else None)
+
+
+async def updated(tx: Tx, scope: Scope, cluster_id: str) -> dict[str, int]:
+    """How many nodes run the image that their group wants, by group."""
+    rows = await tx.fetch(UPDATED, *_key(scope, cluster_id), [Node.RUNNING, Node.ILL, Node.REBOOTING, Node.EXAMINED])
+    return dict(map(tuple, rows))
 
 
 async def candidates(tx: Tx, scope: Scope, cluster_id: str, group: str) -> list[Candidate]:

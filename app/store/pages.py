@@ -44,6 +44,8 @@ class ListedNode(NamedTuple):
     status: Node
     message: str | None
     zone: str | None
+    image: str | None
+    patched_at: WorldTime | None
 
 
 _NODE_COLUMNS = [f"n.{'group_name' if name == 'group' else name}" for name in ListedNode._fields]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from app import catalog
 from app.core import addons
@@ -32,10 +32,11 @@ from app.core.scope import Scope
 from app.core.times import WorldTime, after
 from app.core.updating import begin_update, check_may_delete, check_may_update, revise
 from app.core.world import World
-from app.store import clusters, creation, events, instances, pages, worlds
+from app.store import clusters, creation, events, pages, worlds
 from app.store.db import Database, Tx
 from app.usecases import failing, limits, operations
 from app.usecases.hardware import cure_the_ill
+from app.usecases.images import known_releases, on_image, releases_of
 from app.usecases.provisioning import Policy, announce, handle
 
 
@@ -109,7 +110,9 @@ async def create(db: Database, scope: Scope, intent: ClusterIntent) -> Cluster:
     if addons.AUTO_SCALING in intent.request:
         fault = await db.run(_auto_scaling_fault, scope, survey.world, "CreateCluster", intent.name, intent.request)
     cluster = _build(scope, intent, survey.world, survey.generation, fault)
+    images = releases_of(survey.releases)
     groups = _build_groups(cluster, intent.groups, 0, survey.world.now, intent.network)
+    groups = [on_image(group, images, images.newest) for group in groups]
     begun = operations.of_creation(survey.world.seed, cluster, groups)
     if survey.has_quotas:
         return await db.run(_create_within_quotas, scope, cluster, groups, intent, begun)
@@ -219,30 +222,6 @@ def scaling(group: Group) -> dict[str, int]:
     return {"current": group.current, "target": group.target, "min": group.minimum}
 
 
-class Described(NamedTuple):
-    """A cluster, its groups, of flexible groups the running nodes by (group, instance type), and its autoscaling."""
-
-    cluster: Cluster
-    groups: list[Group]
-    running: Mapping[tuple[str, str], int]
-    auto_scaling: Mapping[str, Any] | None
-
-
-async def describe(tx: Tx, scope: Scope, name_or_arn: str) -> Described:
-    """What DescribeCluster tells."""
-    found = await clusters.describe(tx, scope, name_or_arn)
-    if found is None:
-        raise unknown(name_or_arn)
-    cluster, groups = found
-    flexible = any("InstanceRequirements" in group.spec["request"] for group in groups)
-    running = await instances.running_by_type(tx, scope, cluster.cluster_id) if flexible else {}
-    scaling_now = None
-    if addons.AUTO_SCALING in cluster.spec:
-        world = await world_of(tx, scope)
-        scaling_now = addons.auto_scaling(cluster.spec, world.now, world.timings.delays["setup"])
-    return Described(cluster, groups, running, scaling_now)
-
-
 async def page(tx: Tx, scope: Scope, **question: Any) -> list[pages.ListedCluster]:
     """A page of ListClusters; an unknown world is no empty one."""
     found = await pages.clusters(tx, scope, **question)
@@ -271,6 +250,10 @@ async def update(tx: Tx, scope: Scope, name_or_arn: str, intent: UpdateIntent, p
     revision = revise(cluster, groups, intent.groups, intent.to_delete, world.now)
     first = 1 + max((group.position for group in groups.values()), default=-1)
     added = _build_groups(cluster, revision.added, first, world.now, network)
+    if added:
+        images = await known_releases(tx, scope.world)
+        eldest = next((group.image for group in groups.values() if cluster.continuous), images.newest)
+        added = [on_image(group, images, eldest) for group in added]
     kept = {**groups, **revision.changed, **{group.name: group for group in added}}
     if cluster.controller_first:
         staying = [group for group in kept.values() if group.delete_requested_at is None]

@@ -27,6 +27,7 @@ from app.store.clusters import Claimed
 from app.store.db import CONNECTION_LOST, Tx
 from app.usecases import arrivals, operations
 from app.usecases.prices import rates
+from app.usecases.rollouts import roll_out
 
 BATCH = 1000
 """The most nodes that one transaction moves, so that no lock is held for long."""
@@ -198,6 +199,8 @@ async def _carry_out(
         await clusters.bury(tx, scope, cluster_id, made.at)
         return
     await _stop(tx, scope, made)
+    if again_at is None:  # all else that was due at this instant is done
+        await roll_out(tx, scope, made)
     told = made.events if made.cluster.continuous else []
     seq = await events.append(tx, scope, cluster_id, told, made.cluster.event_seq, policy.events_per_cluster)
     if made.removed:

@@ -5,7 +5,7 @@ import sys
 
 from app.catalog.tables import table
 
-TABLES = ("gpus", "instance_types", "prices", "quotas", "regions")
+TABLES = ("gpus", "images", "instance_types", "prices", "quotas", "regions")
 
 
 def test_importing_reads_nothing_and_needs_nothing() -> None:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from app.core.failures import CAPACITY_MESSAGE
 from app.core.instance import (
     _VENDOR,
-    CAPACITY_MESSAGE,
     LAUNCHABLE,
     STAGES,
     Instance,

@@ -1,6 +1,17 @@
 """Every table, for Alembic: one module a topic. Statements are whole SQL elsewhere in the store."""
 
-from app.store.tables import attachments, clusters, delivery, governance, plans, service, slurm, snapshots, worlds
+from app.store.tables import (
+    attachments,
+    clusters,
+    delivery,
+    governance,
+    plans,
+    service,
+    slurm,
+    snapshots,
+    software,
+    worlds,
+)
 from app.store.tables.base import metadata
 
 __all__ = [
@@ -14,6 +25,7 @@ __all__ = [
     "service",
     "slurm",
     "snapshots",
+    "software",
     "worlds",
 ]
 

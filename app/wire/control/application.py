@@ -6,6 +6,7 @@ from fastapi import FastAPI
 
 from app.service import Service
 from app.wire.control import (
+    alarms,
     attachments,
     bills,
     capacity,
@@ -14,6 +15,7 @@ from app.wire.control import (
     events,
     faults,
     health,
+    images,
     imports,
     metrics,
     moto,
@@ -42,6 +44,8 @@ NOUNS = (
     quotas,
     prices,
     faults,
+    images,
+    alarms,
     bills,
     events,
     webhooks,

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from app.core.times import from_millis, to_millis
-from app.usecases import clusters
+from app.usecases import clusters, descriptions
 from app.wire.aws.registry import Context
 from app.wire.sagemaker import sagemaker
 from app.wire.sagemaker.paging import Pager
@@ -29,8 +29,8 @@ async def create_cluster(ctx: Context, req: "CreateClusterRequestTypeDef") -> di
 @sagemaker.operation
 async def describe_cluster(ctx: Context, req: "DescribeClusterRequestTypeDef") -> dict[str, Any]:
     async with ctx.service.db.connection() as connection:
-        described = await clusters.describe(connection, ctx.scope, req["ClusterName"])
-    return cluster_details(described)
+        found = await descriptions.describe(connection, ctx.scope, req["ClusterName"])
+    return cluster_details(found)
 
 
 @sagemaker.operation

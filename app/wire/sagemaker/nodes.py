@@ -6,6 +6,7 @@ from app.core.errors import Invalid
 from app.core.times import from_millis, to_millis
 from app.usecases import nodes
 from app.usecases.clusters import world_of
+from app.usecases.images import known_releases
 from app.usecases.nodes import Addition
 from app.wire.aws.registry import Context
 from app.wire.sagemaker import sagemaker
@@ -42,11 +43,12 @@ async def list_cluster_nodes(ctx: Context, req: dict[str, Any]) -> dict[str, Any
             created_before=req.get("CreationTimeBefore"),
             unlaunched=logical,
         )
+        releases = await known_releases(connection, ctx.scope.world)
     shown, token = pager.cut(
         found,
         lambda last: (last.group, last.ordinal) if by_name else (to_millis(last.created_at), last.logical_id),
     )
-    summaries = [node_summary(node, seed, ctx.scope.region, logical) for node in shown]
+    summaries = [node_summary(node, seed, ctx.scope.region, logical, releases) for node in shown]
     return {"ClusterNodeSummaries": summaries, "NextToken": token}
 
 
@@ -60,7 +62,8 @@ async def describe_cluster_node(ctx: Context, req: "DescribeClusterNodeRequestTy
         cluster, group, node = await nodes.find(
             tx, ctx.scope, req["ClusterName"], instance_id=instance_id, logical_id=logical_id
         )
-    return {"NodeDetails": node_details(cluster, group, node, seed)}
+        releases = await known_releases(tx, ctx.scope.world)
+    return {"NodeDetails": node_details(cluster, group, node, seed, releases)}
 
 
 @sagemaker.operation

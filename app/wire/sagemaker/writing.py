@@ -8,8 +8,9 @@ from app import catalog
 from app.core import addons, ids
 from app.core.cluster import Cluster, Group, cluster_status, group_status
 from app.core.instance import Instance, vendor_status
+from app.core.releases import Releases, image_members
 from app.core.scope import Scope
-from app.usecases.clusters import Described
+from app.usecases.descriptions import Described
 from app.usecases.listed import ListedCluster, ListedNode
 
 _ECHOED = (
@@ -28,17 +29,13 @@ _ECHOED = (
 )
 
 
-Running = Mapping[tuple[str, str], int]
-"""Running nodes by (group, instance type)."""
-
-
-def cluster_details(described: Described) -> dict[str, Any]:
+def cluster_details(found: Described) -> dict[str, Any]:
     """The answer of DescribeCluster."""
-    cluster, groups, running, auto_scaling = described
+    cluster = found.cluster
     spec = cluster.spec
     kinds: dict[bool, list[dict[str, Any]]] = {False: [], True: []}
-    for group in groups:
-        kinds[group.spec.get("restricted", False)].append(group_details(cluster, group, running))
+    for group in found.groups:
+        kinds[group.spec.get("restricted", False)].append(group_details(found, group))
     return {
         **spec,
         "ClusterArn": cluster.arn,
@@ -50,12 +47,13 @@ def cluster_details(described: Described) -> dict[str, Any]:
         "RestrictedInstanceGroups": kinds[True] or None,
         "RestrictedInstanceGroupsConfig": addons.restricted_environment(spec),
         "TieredStorageConfig": addons.tiered_storage(spec, cluster.opened_at),
-        "AutoScaling": auto_scaling,
+        "AutoScaling": found.auto_scaling,
     }
 
 
-def group_details(cluster: Cluster, group: Group, running: Running) -> dict[str, Any]:
+def group_details(found: Described, group: Group) -> dict[str, Any]:
     """A member of DescribeCluster's InstanceGroups."""
+    cluster, running = found.cluster, found.running
     request: Mapping[str, Any] = group.spec["request"]
     details: dict[str, Any] = {key: request[key] for key in _ECHOED if key in request}
     details |= {
@@ -65,7 +63,7 @@ def group_details(cluster: Cluster, group: Group, running: Running) -> dict[str,
         "InstanceGroupName": group.name,
         "Status": group_status(cluster, group),
         "ActiveOperations": {"Scaling": 1} if cluster.continuous and group.current != group.target else None,
-        **_image(request),
+        **_software(found, group),
     }
     if "InstanceType" in request:
         details["InstanceType"] = request["InstanceType"]
@@ -91,13 +89,16 @@ def _kubernetes(request: Mapping[str, Any]) -> dict[str, Any]:
     return {f"{when}{key}": value for when in ("Current", "Desired") for key, value in given.items()}
 
 
-def _image(request: Mapping[str, Any]) -> dict[str, Any]:
-    image, release = request.get("ImageId"), request.get("ImageReleaseVersion")
+def _software(found: Described, group: Group) -> dict[str, Any]:
+    """What a group runs, and how far its update is. Without any update all of its nodes run what it wants."""
+    current = group.former_image or group.image
+    never = group.update_status is None
     return {
-        "CurrentImageId": image,
-        "DesiredImageId": image,
-        "CurrentImageReleaseVersion": release,
-        "DesiredImageReleaseVersion": release,
+        **image_members(current, group.image),
+        "ImageVersionStatus": found.releases.standing(current),
+        "TargetStateCount": group.current if never else found.updated.get(group.name, 0),
+        "SoftwareUpdateStatus": group.update_status,
+        "ActiveSoftwareUpdateConfig": (group.update_config or None) if group.under_update else None,
     }
 
 
@@ -116,7 +117,7 @@ def _status(node: Instance | ListedNode) -> dict[str, Any]:
     return {"Status": vendor_status(node.status), "Message": node.message}
 
 
-def node_summary(node: ListedNode, seed: int, region: str, with_logical_id: bool) -> dict[str, Any]:
+def node_summary(node: ListedNode, seed: int, region: str, with_logical_id: bool, releases: Releases) -> dict[str, Any]:
     """A member of ListClusterNodes' ClusterNodeSummaries. A node without an instance has an empty InstanceId."""
     return {
         "InstanceGroupName": node.group,
@@ -126,10 +127,13 @@ def node_summary(node: ListedNode, seed: int, region: str, with_logical_id: bool
         "LaunchTime": node.listed_at,
         "InstanceStatus": _status(node),
         "PrivateDnsHostname": _hostname(node, seed, region),
+        "LastSoftwareUpdateTime": node.patched_at,
+        "CurrentImageReleaseVersion": image_members(node.image, None).get("CurrentImageReleaseVersion"),
+        "ImageVersionStatus": releases.standing(node.image),
     }
 
 
-def node_details(cluster: Cluster, group: Group, node: Instance, seed: int) -> dict[str, Any]:
+def node_details(cluster: Cluster, group: Group, node: Instance, seed: int, releases: Releases) -> dict[str, Any]:
     """The answer of DescribeClusterNode."""
     request: Mapping[str, Any] = group.spec["request"]
     details: dict[str, Any] = {
@@ -151,7 +155,9 @@ def node_details(cluster: Cluster, group: Group, node: Instance, seed: int) -> d
         "InstanceType": node.instance_type,
         "LaunchTime": node.listed_at,
         "CapacityType": "Spot" if "Spot" in request.get("CapacityRequirements", {}) else "OnDemand",
-        **_image(request),
+        **image_members(node.image, group.image),
+        "ImageVersionStatus": releases.standing(node.image),
+        "LastSoftwareUpdateTime": node.patched_at,
     }
     if "KubernetesConfig" in request:
         details["KubernetesConfig"] = _kubernetes(request)

@@ -1,0 +1,42 @@
+"""What DescribeCluster tells."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from app.core import addons
+from app.core.cluster import Cluster, Group
+from app.core.releases import Releases
+from app.core.scope import Scope
+from app.store import clusters, instances
+from app.store.db import Tx
+from app.usecases.clusters import unknown, world_of
+from app.usecases.images import known_releases
+
+
+class Described(NamedTuple):
+    """A cluster, its groups, of flexible groups the running nodes by (group, instance type), its autoscaling, the nodes
+    by group that run what it wants once its software was updated, and the releases that there are."""
+
+    cluster: Cluster
+    groups: list[Group]
+    running: Mapping[tuple[str, str], int]
+    auto_scaling: Mapping[str, Any] | None
+    updated: Mapping[str, int]
+    releases: Releases
+
+
+async def describe(tx: Tx, scope: Scope, name_or_arn: str) -> Described:
+    """The cluster as it is now; NotFound without it."""
+    found = await clusters.describe(tx, scope, name_or_arn)
+    if found is None:
+        raise unknown(name_or_arn)
+    cluster, groups = found
+    flexible = any("InstanceRequirements" in group.spec["request"] for group in groups)
+    running = await instances.running_by_type(tx, scope, cluster.cluster_id) if flexible else {}
+    scaling_now = None
+    if addons.AUTO_SCALING in cluster.spec:
+        world = await world_of(tx, scope)
+        scaling_now = addons.auto_scaling(cluster.spec, world.now, world.timings.delays["setup"])
+    patched = any(group.update_status is not None for group in groups)
+    updated = await instances.updated(tx, scope, cluster.cluster_id) if patched else {}
+    return Described(cluster, groups, running, scaling_now, updated, await known_releases(tx, scope.world))
