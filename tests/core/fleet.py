@@ -3,16 +3,21 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from app.core.capacity import Pool, Stock
-from app.core.cluster import Candidate, Cluster, Group, cluster_status, group_status, new_node, victims
+from app.core.cluster import SOFTWARE, Candidate, Cluster, Group, cluster_status, group_status, new_node, victims
 from app.core.cluster_events import Event
 from app.core.faults import Faults, Rule
 from app.core.instance import COUNTED, LAUNCHABLE, Instance, Node, next_due
 from app.core.launching import Batch, Surroundings, work
 from app.core.metering import Interval, settle
 from app.core.provisioning import Decision, decide, next_deadline
+from app.core.releases import Release, Releases
 from app.core.repair import reboot_problem
+from app.core.software import Member, roll
+from app.core.software import begin as begin_software
+from app.core.software import settle as settle_software
 from app.core.times import WorldTime
 from app.core.timings import Timings
 from app.core.updating import begin_update, revise
@@ -44,6 +49,8 @@ class Fleet:
         self.events: list[Event] = []
         self.ledger: dict[tuple[str, int], Interval] = {}
         self.gone = False
+        self.releases = [Release("1.0.0")]
+        self.alarms: tuple[str, ...] = ()
         self._asked_at: WorldTime | None = T0
 
     def run(self, until: WorldTime) -> "Fleet":
@@ -81,6 +88,22 @@ class Fleet:
         for node in list(self.nodes.values()):
             if reboot_problem(self.cluster, self.groups[node.group], node) is None:
                 self.nodes[node.logical_id] = change(node, self.now)
+        self._asked_at = self.now
+        return self
+
+    def patch(self, config: Mapping[str, Any] | None = None) -> "Fleet":
+        """UpdateClusterSoftware of all groups to a release that is newer than all before."""
+        self.releases.append(Release(f"1.{len(self.releases)}.0"))
+        changed = begin_software(self.cluster, self.groups, {}, None, config, Releases(self.releases))
+        self.groups |= changed
+        if not self.cluster.continuous and changed:
+            self.cluster = replace(self.cluster, operation=SOFTWARE)
+        self._asked_at = self.now
+        return self
+
+    def alarm(self, *names: str) -> "Fleet":
+        """These alarms are in ALARM, and no others."""
+        self.alarms = names
         self._asked_at = self.now
         return self
 
@@ -149,6 +172,7 @@ class Fleet:
             decide(made, first)
             self._take(made)
         self._carry_out(made)
+        self._roll_out(moment)
         self._count(around)
 
     def _places(self, made: Decision, moment: WorldTime) -> list[Instance]:
@@ -205,6 +229,24 @@ class Fleet:
                 self._stop(self.nodes[logical_id], made.at)
             self.groups[name] = replace(self.groups[name], slots=self.groups[name].slots - len(chosen))
 
+    def _roll_out(self, moment: WorldTime) -> None:
+        if self.cluster.delete_requested_at is not None or self.cluster.failed_at is not None:
+            return
+        for name, group in list(self.groups.items()):
+            if not group.under_update or group.delete_requested_at is not None:
+                continue
+            alive = [_member(node) for node in self.members(name) if node.terminate_at is None]
+            step = roll(group, alive, self.alarms, self.cluster.recovers, moment)
+            self.groups[name], script_at = step.group, moment if group.has_script else None
+            self.events += step.events
+            for one in step.chosen:
+                facts = {"patch_at": moment, "next_image": step.group.image, "script_at": script_at}
+                self.nodes[one] = replace(self.nodes[one], **facts)
+            for one in step.given_up:
+                replace_at = moment if self.cluster.recovers else None
+                self.nodes[one] = replace(self.nodes[one], image=None, replace_at=replace_at)
+        self.cluster = settle_software(self.cluster, self.groups)
+
     def _stop(self, node: Instance, moment: WorldTime) -> None:
         if node.terminate_at is None:
             self.nodes[node.logical_id] = replace(node, terminate_at=moment)
@@ -224,9 +266,16 @@ class Fleet:
             assert group.ill == sum(n.status is Node.ILL for n in mine)
             assert group.current == sum(n.status in COUNTED for n in mine)
             assert 0 <= group.minimum <= group.target
+            if self.cluster.recovers and group.update_status is not None and not group.under_update:
+                assert {n.image for n in mine if n.status is Node.RUNNING} <= {group.image}
         for pool in self.pools:
             assert pool.used == self._held(pool)
         assert all((n.zone is not None) == (n.status in HOLDING) for n in self.nodes.values())
+
+
+def _member(node: Instance) -> Member:
+    told, retried = node.patch_at is not None, node.retry_at is not None
+    return Member(node.logical_id, node.ordinal, node.status, node.instance_type, node.image, told, retried)
 
 
 def story(fleet: Fleet) -> Mapping[str, object]:

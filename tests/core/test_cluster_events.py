@@ -15,6 +15,9 @@ PARAMS = {
     "zone": "us-west-2a",
     "security_groups": ["sg-1"],
     "ami": "ami-1",
+    "strategy": "Rolling",
+    "alarms": ["loss"],
+    "seconds": 60,
 }
 
 
@@ -37,7 +40,8 @@ def test_levels_and_resources_are_the_vendor_s(kind: str, shapes: dict[str, Any]
 def test_levels_follow_the_outcome() -> None:
     """Info when it went well or is under way, Warn for a rollback, Error for a failure."""
     unhappy = {kind: row.level for kind, row in KINDS.items() if row.level != "Info"}
-    assert unhappy.pop("rollback-initiated") == "Warn"
+    for kind in ("rollback-initiated", "patching-rollback", "failed-queued"):
+        assert unhappy.pop(kind) == "Warn"
     assert set(unhappy) == {kind for kind in KINDS if kind.endswith("-failed")} | {"cluster-not-ready"}
     assert set(unhappy.values()) == {"Error"}
 

@@ -32,7 +32,7 @@ def test_an_effect_of_a_later_version_says_so(name: str) -> None:
 @pytest.mark.parametrize(
     ("effect", "words", "code", "told"),
     [
-        ("script-hang", ["operation"], None, "takes no 'operation'.*internal-error, api-error"),
+        ("launch-unhealthy", ["operation"], None, "takes no 'operation'.*script-hang.*api-error"),
         ("api-error", ["group"], None, "takes no 'group'"),
         ("node-hardware", ["attempt"], None, "takes no 'attempt'"),
         ("api-drop", ["code"], "during", "one of: before, after; not 'during'"),

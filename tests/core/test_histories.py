@@ -89,7 +89,18 @@ def _deed(dice: random.Random, kind: str) -> Callable[[Fleet], object]:
         if fleet.status == "InService":
             fleet.repair(reboot if total % 2 else replace)
 
-    return dice.choice([update, update, provide, provide, cure, delete])
+    def patch(fleet: Fleet) -> None:
+        calm = all(fleet.group_status(name) == "InService" for name in fleet.groups)
+        if fleet.status == "InService" and calm:
+            size = {"Type": "INSTANCE_COUNT", "Value": 1 + total}
+            alarms = [{"AlarmName": "loss"}]
+            rolling = {"RollingUpdatePolicy": {"MaximumBatchSize": size}, "WaitIntervalInSeconds": 60 * total}
+            fleet.patch(rolling | ({"AutoRollbackConfiguration": alarms} if count % 2 else {}) if total % 3 else None)
+
+    def alarm(fleet: Fleet) -> None:
+        fleet.alarm(*(["loss"] if total % 2 else []))
+
+    return dice.choice([update, update, provide, provide, cure, patch, patch, alarm, delete])
 
 
 def play(begin: Callable[[], Fleet], steps: Sequence[Step], looks: Sequence[WorldTime]) -> Fleet:
@@ -122,16 +133,22 @@ def test_any_cadence_gives_the_same_world(seed: int, looks: list[int]) -> None:
     assert story(play(begin, steps, [at(look) for look in looks])) == story(play(begin, steps, ()))
 
 
+_ENDINGS = ("script-failed", "provision-failed", "terminating")
+
+
 def check_bills(fleet: Fleet) -> None:
     """HP-22 to HP-24, RL-1: the ledger is the integral of what the events tell of each instance."""
     begun: dict[str, WorldTime] = {}
     ended: dict[str, WorldTime] = {}
+    updated: set[str] = set()  # their scripts fail while the instance runs on
     for event in sorted(fleet.events, key=lambda event: event.at):
         if event.instance_id is None:
             continue
         if event.kind in ("script-started", "provisioned"):
             begun.setdefault(event.instance_id, event.at)
-        elif event.kind in ("script-failed", "provision-failed", "terminating"):
+        elif event.kind == "root-volume-started":
+            updated.add(event.instance_id)
+        elif event.kind in _ENDINGS and (event.kind != "script-failed" or event.instance_id not in updated):
             ended.setdefault(event.instance_id, event.at)
     told = {one: (start, ended.get(one)) for one, start in begun.items()}
     assert {one.instance_id: (one.started_at, one.ended_at) for one in fleet.ledger.values()} == told

@@ -35,6 +35,9 @@ ROWS = {  # tables that this test fills by a statement, since the store writes t
     "node_move": "(world, account, region, cluster_id, logical_id, group_name, ordinal, arrives_at, created_at, "
     "instance_id, instance_type, attempt) VALUES ($1, $2, $3, 'c', 'n', 'g', 1, '2026-01-01T00:00:00Z', "
     "'2026-01-01T00:00:00Z', 'i-1', 'ml.t3.medium', 1)",
+    "alarm": "(world, account, region, name, state, since) "
+    "VALUES ($1, $2, $3, 'loss', 'ALARM', '2026-01-01T00:00:00Z')",
+    "image_release": "(world, version, security, retired) SELECT $1, '2.0.0', true, $2 = $3",
     "slurm_conf": "(world, account, region, cluster_id, content, groups, edited_at) "
     "VALUES ($1, $2, $3, 'c-1', '# mine', '{}', '2026-01-01T00:00:00Z')",
 }

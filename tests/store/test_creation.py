@@ -20,7 +20,7 @@ async def survey(tx: Tx, scope: Scope, name: str = "demo", eks_arn: str | None =
 async def test_a_name_is_taken_until_the_cluster_is_gone(database: Database, scope: Scope) -> None:
     """And `generation` goes on counting, so that the next one gets another id."""
     async with database.transaction() as tx:
-        assert (await survey(tx, scope))[1:] == (0, False, False, False)
+        assert (await survey(tx, scope))[1:] == (0, False, False, False, [])
         await add_cluster(tx, scope, name="demo")
         assert (await survey(tx, scope))[1:3] == (1, True)
         assert not await creation.create(tx, scope.world, cluster(cluster_id="b" * 12), [], [], {}, T0, ANNOUNCED)
