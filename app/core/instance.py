@@ -156,7 +156,7 @@ STAGES = (
     *(Stage(f"replace-{source.lower()}", source, Node.VACATING, ("since", "replace_at")) for source in _UP),
     *(
         Stage(f"reboot-{source.lower()}", source, Node.REBOOTING, ("since", "reboot_at"), clears=("reboot_at",))
-        for source in (Node.RUNNING, Node.ILL)
+        for source in (Node.RUNNING, Node.ILL, Node.UNPATCHED)
     ),
     *(
         Stage(name, source, Node.ILL, ("since", "hardware_fault_at"), "detect")

@@ -20,7 +20,7 @@ from app.core.times import WorldTime, after
 from app.core.timings import Timings
 from app.core.values import evolve
 
-_ILL = frozenset((Node.ILL,))
+_ILL = frozenset((Node.ILL, Node.UNPATCHED))
 _NOT_RETRYABLE = ("script-failed", "script-timed-out")
 
 

@@ -10,7 +10,7 @@ from app.core.times import WorldTime
 from app.core.values import evolve
 
 MOST_NODES = 25
-_READY = (Node.RUNNING, Node.ILL)
+_READY = (Node.RUNNING, Node.ILL, Node.UNPATCHED)
 _BETWEEN_NODES = ("InstanceConnectivity", "MultiNodeTrainingValidation")
 FEWEST_CONNECTED = 2
 """A check of the connections between nodes needs at least two."""

@@ -40,7 +40,7 @@ async def update(tx: Tx, scope: Scope, name_or_arn: str, intent: SoftwareIntent,
     was = cluster
     if changed and not cluster.continuous:
         cluster = replace(cluster, operation=SOFTWARE)
-    await announce(tx, scope, was, cluster, world.now)
+    await announce(tx, scope, was, cluster, {**groups, **changed}.values(), world.now)
     await save_due(tx, scope, cluster, told, world.now, policy)
     return cluster
 

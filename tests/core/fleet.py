@@ -263,7 +263,7 @@ class Fleet:
             mine = self.members(name)
             assert group.rows == len(mine)
             assert group.slots == sum(n.terminate_at is None for n in mine)
-            assert group.ill == sum(n.status is Node.ILL for n in mine)
+            assert group.ill == sum(n.status in (Node.ILL, Node.UNPATCHED) for n in mine)
             assert group.current == sum(n.status in COUNTED for n in mine)
             assert 0 <= group.minimum <= group.target
             if self.cluster.recovers and group.update_status is not None and not group.under_update:

@@ -188,7 +188,7 @@ def test_a_rollback_that_fails(world: TestWorld, recovery: str) -> None:
     before = {node["InstanceId"] for node in world.nodes()}
     patch(world)
     world.advance(minutes=1)
-    assert shown(world)[:2] == ("InService", "Failed")
+    assert shown(world)[:2] == ("InService" if recovery == "Automatic" else "Degraded", "Failed")
     lines = told(world)
     assert "Failed to complete UpdateClusterSoftware for IG workers in Cluster demo." in lines
     queued = "Failed instances in IG workers in Cluster demo queued for node replacement."
