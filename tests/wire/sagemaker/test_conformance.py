@@ -143,6 +143,7 @@ def test_every_answer_fits_its_shape(world: TestWorld, service: Running) -> None
     call("ListTags", ResourceArn=arn)
     call("DeleteTags", ResourceArn=arn, TagKeys=["a"])
     govern(call, governed)
+    call("UpdateClusterSoftware", ClusterName="plain")
     call("DeleteCluster", ClusterName="plain")
     world.advance(1)
     look(call, "plain")
