@@ -48,6 +48,8 @@ class Batch:
     closed: list[Interval] = field(default_factory=list)
     current: dict[str, int] = field(default_factory=dict)
     ill: dict[str, int] = field(default_factory=dict)
+    examined: set[str] = field(default_factory=set)
+    """The groups in which a deep health check on demand has ended."""
     failure: str | None = None
     controller_failure: str | None = None
 
@@ -60,6 +62,8 @@ class Batch:
 
     def count(self, group: str, fired: Fired) -> None:
         """What the stage changes in the group's counts."""
+        if fired.source is Node.EXAMINED:
+            self.examined.add(group)
         for counts, states in ((self.current, COUNTED), (self.ill, _ILL)):
             if joined := (fired.target in states) - (fired.source in states):
                 counts[group] = counts.get(group, 0) + joined

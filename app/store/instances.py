@@ -163,6 +163,16 @@ async def standing(tx: Tx, scope: Scope, cluster_id: str, status: Node, group: s
     return [_instance(row) for row in await tx.fetch(STANDING, *_key(scope, cluster_id), status, group)]
 
 
+async def groups_under_examination(tx: Tx, scope: Scope, cluster_id: str) -> set[str]:
+    """The groups of which a node's deep health check on demand is under way or about to begin."""
+    rows = await tx.fetch(
+        f"SELECT DISTINCT group_name FROM instance WHERE {_KEY} AND (status = $5 OR examine_at IS NOT NULL)",
+        *_key(scope, cluster_id),
+        Node.EXAMINED,
+    )
+    return {row[0] for row in rows}
+
+
 async def running_by_type(tx: Tx, scope: Scope, cluster_id: str) -> dict[tuple[str, str], int]:
     """Running nodes by (group, instance type)."""
     rows = await tx.fetch(

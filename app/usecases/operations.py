@@ -1,6 +1,6 @@
 """What a cluster works on: scalings and deep health checks, recorded when they begin and followed to their end."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from app.core.operations import HEALTH_CHECK, SCALING, Operation
 from app.core.provisioning import Decision
 from app.core.scope import Scope
 from app.core.times import WorldTime, after
-from app.store import clusters, operations, worlds
+from app.store import clusters, instances, operations, worlds
 from app.store.db import Tx
 
 
@@ -93,9 +93,14 @@ async def health_checks(tx: Tx, scope: Scope, cluster_id: str) -> list[Operation
     return [one for one in await operations.open_ones(tx, scope, cluster_id) if one.kind == HEALTH_CHECK]
 
 
-async def end_health_check(tx: Tx, scope: Scope, cluster_id: str, number: int, at: WorldTime) -> None:
-    """The checks of the operation with this number are over, whatever they found."""
-    ended = [replace(o, done_at=at) for o in await health_checks(tx, scope, cluster_id) if o.number == number]
+async def end_health_checks(tx: Tx, scope: Scope, cluster_id: str, groups: Set[str], at: WorldTime) -> None:
+    """Checks in these groups have ended, whatever they found: so have operations of which no node is examined now."""
+    busy = await instances.groups_under_examination(tx, scope, cluster_id)
+    ended = []
+    for one in await health_checks(tx, scope, cluster_id):
+        names = {check["InstanceGroupName"] for check in one.details}
+        if names & groups and not names & busy:
+            ended.append(replace(one, done_at=at))
     await operations.save(tx, scope, cluster_id, ended)
 
 

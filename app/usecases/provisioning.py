@@ -105,6 +105,8 @@ async def handle(tx: Tx, world: World, due: Claimed, policy: Policy) -> Counter[
     words = [outbox.Entry(word.at, *node_health(cluster, word)) for word in batch.told.health]
     await outbox.put(tx, scope, cluster.cluster_id, words)
     await operations.follow(tx, scope, world.seed, cluster, groups, made)
+    if batch.examined:
+        await operations.end_health_checks(tx, scope, cluster.cluster_id, batch.examined, at)
     if made.gone:
         await governance.end_with_cluster(tx, scope, cluster.cluster_id, made.at, world.timings.delays["governance"])
     return Counter(nodes=len(nodes) + len(new), events=len(made.events), passes=1)
@@ -137,6 +139,7 @@ def _launch_planned(made: Decision, batch: Batch, world: World, around: Surround
         first = work(made.cluster, made.groups, new, made.at, world.now, around)
         made.groups = _count(made.groups, first)
         made.events += first.events
+        batch.told.health += first.told.health
         batch.opened += first.opened
         batch.closed += first.closed
         launched += first.changed

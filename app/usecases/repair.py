@@ -15,7 +15,7 @@ from app.core.updating import check_may_update
 from app.core.world import World
 from app.store import clusters, instances
 from app.store.db import Tx
-from app.usecases import failing
+from app.usecases import failing, operations
 from app.usecases.clusters import must_lock, save_due
 from app.usecases.nodes import NO_LOGICAL_IDS
 from app.usecases.provisioning import Policy
@@ -130,6 +130,13 @@ async def start_health_check(
     for one in wanted:
         members = await instances.of_group(tx, scope, cluster.cluster_id, one.group)
         nodes += repair.examine(one, members, world.now)
+    asked = [
+        {"InstanceGroupName": one.group, "DeepHealthChecks": list(one.kinds)}
+        | ({"InstanceIds": list(one.instance_ids)} if one.instance_ids else {})
+        for one in wanted
+    ]
+    if cluster.continuous:
+        await operations.begin_health_check(tx, scope, world.seed, cluster, asked, world.now)
     await _save(tx, scope, world, cluster, nodes, policy)
     return cluster
 

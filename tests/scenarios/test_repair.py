@@ -103,6 +103,22 @@ def test_without_node_recovery_a_sick_node_is_only_marked(world: TestWorld) -> N
     assert world.group("workers")["Status"] == "InService"
 
 
+def test_the_outside_hears_of_a_node_s_health(world: TestWorld) -> None:
+    """HP-28: unhealthy with what is done about it, and healthy again."""
+    nodes = ready(world)
+    world.fault("node-hardware", node=nodes[0]["InstanceId"], code="Xid-73", times=1)
+    world.advance(minutes=1)
+    kind = "SageMaker HyperPod Cluster Node Health Event"
+    told = world.control("GET", "events", params={"detail-type": kind, "limit": 10})["events"]
+    words = [one["detail"]["HealthSummary"] for one in told]
+    assert [(one["HealthStatus"], one["RepairAction"]) for one in words] == [
+        ("Unhealthy", "Reboot"),
+        ("Healthy", "None"),
+    ]
+    assert "Xid-73" in words[0]["HealthStatusReason"]
+    assert {one["detail"]["InstanceId"] for one in told} == {nodes[0]["InstanceId"]}
+
+
 def test_a_reboot_that_fails_ends_in_a_replacement(world: TestWorld) -> None:
     """HP-29."""
     sick = ready(world)[0]
@@ -224,12 +240,19 @@ def test_health_checks_on_demand(world: TestWorld) -> None:
         DeepHealthCheckConfigurations=[checks("workers", kinds=("InstanceStress", "InstanceConnectivity"))],
     )
     world.advance(seconds=1)
+    [operation] = world.sagemaker.list_cluster_operations(ClusterName="demo", Type="DeepHealthCheck")[
+        "ClusterOperationSummaries"
+    ]
+    assert operation["Status"] == "InProgress"
     assert {n["InstanceStatus"]["Status"] for n in by_logical_id(world)} == {"DeepHealthCheckInProgress"}
     assert world.group("workers")["CurrentCount"] == 3
     world.advance(minutes=1)
     after = by_logical_id(world)
     assert [n["InstanceStatus"]["Status"] for n in after] == ["Running"] * 3
     assert [a["InstanceId"] == b["InstanceId"] for a, b in zip(after, nodes, strict=True)] == [False, True, True]
+    done = world.sagemaker.describe_cluster_operation(ClusterName="demo", OperationId=operation["OperationId"])
+    assert done["Status"] == "Done"
+    assert done["DeepHealthCheckDetails"][0]["DeepHealthChecks"] == ["InstanceStress", "InstanceConnectivity"]
 
 
 def test_a_health_check_at_start_that_fails(world: TestWorld) -> None:
