@@ -18,6 +18,13 @@ _FIELDS = "seq, kind, at, group_name, instance_id, logical_id, params"
 _COLUMNS = ["world", "account", "region", "cluster_id", *_FIELDS.split(", ")]
 
 
+OPERATION = """SELECT operation_id FROM cluster_operation o WHERE o.world = $1 AND o.account = $2 AND o.region = $3
+    AND o.cluster_id = $4 AND o.kind = 'Scaling' AND o.created_at <= {1}
+    AND coalesce(o.done_at, o.superseded_at, 'infinity') >= {1}
+    AND o.details @> jsonb_build_array(jsonb_build_object('group', {0})) ORDER BY o.number DESC LIMIT 1"""
+"""The scaling that the cluster was at in a group at a moment: the last one that was begun by then and not over."""
+
+
 def _key(scope: Scope, cluster_id: str) -> tuple[str, str, str, str]:
     return scope.world, scope.account, scope.region, cluster_id
 
@@ -69,6 +76,7 @@ async def page(
     kinds: Sequence[str] | None,
     since: WorldTime | None,
     until: WorldTime | None,
+    operation_id: str | None = None,
 ) -> list[tuple[int, Event]]:
     """Up to `limit` (seq, event) by time, from behind `after` = (time, seq)."""
     question = Question(*_key(scope, cluster_id))
@@ -80,8 +88,24 @@ async def page(
         question.where("instance_id = {}", instance_id)
     if kinds is not None:
         question.where("kind = ANY({})", list(kinds))
+    if operation_id is not None:
+        question.where(f"({OPERATION.format('cluster_event.group_name', 'cluster_event.at')}) = {{}}", operation_id)
     rows = await tx.fetch(
         f"SELECT {_FIELDS} FROM cluster_event WHERE {_KEY}{question.text} ORDER BY {order} LIMIT {int(limit)}",
         *question.values,
     )
     return [_event(row) for row in rows]
+
+
+async def operations_of(tx: Tx, scope: Scope, cluster_id: str, told: Sequence[tuple[int, Event]]) -> dict[int, str]:
+    """The id of the operation to which each event belongs, by the event's seq; those that belong to none are left
+    out."""
+    rows = await tx.fetch(
+        f"""SELECT e.seq, ({OPERATION.format("e.group_name", "e.at")}) AS operation_id
+        FROM unnest($5::bigint[], $6::text[], $7::timestamptz[]) AS e(seq, group_name, at)""",
+        *_key(scope, cluster_id),
+        [seq for seq, _ in told],
+        [event.group for _, event in told],
+        [event.at for _, event in told],
+    )
+    return {row["seq"]: row["operation_id"] for row in rows if row["operation_id"] is not None}

@@ -34,10 +34,14 @@ async def event(tx: Tx, scope: Scope, name_or_arn: str, event_id: str) -> tuple[
 
 
 async def page(
-    tx: Tx, scope: Scope, cluster_id: str, *, resource: str | None, operation_id: str | None, **question: Any
-) -> list[tuple[int, Event]]:
-    """A page of ListClusterEvents. No event of this version belongs to a listed operation, so none matches one."""
-    if operation_id is not None:
-        return []
+    tx: Tx, scope: Scope, cluster_id: str, *, resource: str | None, **question: Any
+) -> tuple[list[tuple[int, Event]], dict[int, str]]:
+    """A page of ListClusterEvents, and the operations to which its events belong."""
     kinds = None if resource is None else [name for name, kind in KINDS.items() if kind.resource == resource]
-    return await events.page(tx, scope, cluster_id, kinds=kinds, **question)
+    found = await events.page(tx, scope, cluster_id, kinds=kinds, **question)
+    return found, await operations_of(tx, scope, cluster_id, found)
+
+
+async def operations_of(tx: Tx, scope: Scope, cluster_id: str, told: list[tuple[int, Event]]) -> dict[int, str]:
+    """The ids of the events' operations, by the events' numbers."""
+    return await events.operations_of(tx, scope, cluster_id, told) if told else {}

@@ -19,7 +19,7 @@ async def list_cluster_events(ctx: Context, req: dict[str, Any]) -> dict[str, An
     after = None if pager.position is None else (from_millis(pager.position[0]), pager.position[1])
     async with ctx.service.db.connection() as connection:
         cluster, seed = await history.teller(connection, ctx.scope, req["ClusterName"])
-        found = await history.page(
+        found, operations = await history.page(
             connection,
             ctx.scope,
             cluster.cluster_id,
@@ -34,11 +34,13 @@ async def list_cluster_events(ctx: Context, req: dict[str, Any]) -> dict[str, An
             until=req.get("EventTimeBefore"),
         )
     shown, token = pager.cut(found, lambda last: (to_millis(last[1].at), last[0]))
-    return {"Events": [event_summary(cluster, seq, event, seed) for seq, event in shown], "NextToken": token}
+    told = [event_summary(cluster, seq, event, seed) | {"OperationId": operations.get(seq)} for seq, event in shown]
+    return {"Events": told, "NextToken": token}
 
 
 @sagemaker.operation
 async def describe_cluster_event(ctx: Context, req: "DescribeClusterEventRequestTypeDef") -> dict[str, Any]:
     async with ctx.service.db.connection() as connection:
         cluster, seq, event, seed = await history.event(connection, ctx.scope, req["ClusterName"], req["EventId"])
-    return {"EventDetails": event_details(cluster, seq, event, seed)}
+        operations = await history.operations_of(connection, ctx.scope, cluster.cluster_id, [(seq, event)])
+    return {"EventDetails": event_details(cluster, seq, event, seed) | {"OperationId": operations.get(seq)}}

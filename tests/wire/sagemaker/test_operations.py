@@ -181,3 +181,25 @@ def test_ids_are_the_same_in_every_run(service: Running) -> None:
         arn = world.sagemaker.create_cluster(**slurm(workers(1)))["ClusterArn"]
         found.append(listed(world, ClusterName=arn))
     assert found[0] == found[1]
+
+
+def test_events_tell_their_operation(world: TestWorld) -> None:
+    """HP-26: those of groups and instances, while the operation was under way; `OperationId` finds them."""
+    world.sagemaker.create_cluster(**slurm(workers(1)))
+    world.advance(minutes=5)
+    resize(world, 2)
+    world.advance(minutes=5)
+    resize(world, 1)
+    world.advance(minutes=5)
+    ids = [one["OperationId"] for one in listed(world)]
+    everything = world.events()
+    for place, name in enumerate(ids):
+        mine = world.events(OperationId=name)
+        assert mine == [event for event in everything if event.get("OperationId") == name]
+        assert {event["ResourceType"] for event in mine} == {"InstanceGroup", "Instance"}
+        started = [event["Description"] for event in mine if "started successfully" in event["Description"]]
+        assert started[0].startswith(f"InstanceGroup {'workers' if place else 'controller'}")
+        detail = world.sagemaker.describe_cluster_event(ClusterName="demo", EventId=mine[-1]["EventId"])
+        assert detail["EventDetails"]["OperationId"] == name
+    assert all("OperationId" not in event for event in everything if event["ResourceType"] == "Cluster")
+    assert world.events(OperationId=EVENT) == []
