@@ -2,6 +2,7 @@
 
 import json
 import sys
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ from app.wire import emulated
 from app.wire.aws.registry import AwsService
 from app.wire.control.application import application
 from app.wire.control.document import document
-from app.wire.openapi_aws import coverage, openapi
+from app.wire.openapi_aws import CoverageRow, coverage, openapi
 
 ROOT = Path(__file__).parent.parent
+SAID = Path(__file__).with_name("coverage.toml")
 # The operations of this family, of which HyperPod consists; of the other services, those that are emulated.
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "sagemaker": ("Cluster", "ComputeQuota", "TrainingPlan", "ReservedCapacity", "UltraServer")
@@ -23,7 +25,10 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
 HEAD = """# Coverage
 
 Made by `python -m scripts.openapi` from the registry of operations; a check keeps it current.
-An operation that is not emulated answers 501 `NotImplemented`, never a made-up success.
+An operation that is not emulated answers 501 `NotImplemented`, never a made-up success. Operations of SageMaker outside
+of this family are not emulated. What differs from the real service for all of them, and what is unknown of it, is in
+[fidelity.md](fidelity.md). Each status below, and each error that the model declares, is provoked by the tests through
+boto3; the run fails when one is not.
 """
 
 
@@ -55,14 +60,25 @@ def _slug(service: AwsService) -> str:
 
 
 def _coverage(services: tuple[AwsService, ...]) -> str:
+    said = tomllib.loads(SAID.read_text(encoding="utf-8"))
     parts = [HEAD]
     for service in services:
         rows = coverage(service, FAMILIES.get(service.name, ()))
         done = sum(row.is_emulated for row in rows)
         parts.append(f"\n## {service.model.title} ({service.model.api_version}): {done} of {len(rows)}\n")
-        parts.append("| operation | emulated |\n|---|---|")
-        parts += [f"| {row.operation} | {'yes' if row.is_emulated else 'no'} |" for row in rows]
+        parts.append("| operation | emulated | statuses that it shows | known differences |\n|---|---|---|---|")
+        parts += [_row(row, said) for row in rows]
+    parts.append("\n## How each status is reached\n")
+    parts.append("| status | value | command |\n|---|---|---|")
+    for name, values in said["reached"].items():
+        parts += [f"| {name} | {value} | {command} |" for value, command in values.items()]
     return "\n".join(parts) + "\n"
+
+
+def _row(row: CoverageRow, said: Mapping[str, Any]) -> str:
+    shown = ", ".join(name for name in row.enums if name in said["reached"]) or "none"
+    differences = said["differences"].get(row.operation) or "none known"
+    return f"| {row.operation} | {'yes' if row.is_emulated else 'no'} | {shown} | {differences} |"
 
 
 def _json(document: dict[str, Any]) -> str:

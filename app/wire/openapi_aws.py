@@ -44,11 +44,12 @@ _ERROR = {
 
 @dataclass(frozen=True, slots=True)
 class CoverageRow:
-    """One operation of the vendor's model, and whether it is emulated."""
+    """One operation of the vendor's model, whether it is emulated, and the enums that its answer may hold."""
 
     service: str
     operation: str
     is_emulated: bool
+    enums: tuple[str, ...] = ()
 
 
 def coverage(service: AwsService, names: tuple[str, ...] = ()) -> list[CoverageRow]:
@@ -58,7 +59,17 @@ def coverage(service: AwsService, names: tuple[str, ...] = ()) -> list[CoverageR
         for operation in service.model.operation_names
         if operation in service.operations or any(name in operation for name in names)
     }
-    return [CoverageRow(service.name, each, each in service.operations) for each in sorted(wanted)]
+    return [
+        CoverageRow(service.name, each, each in service.operations, _enums(service.model.operation(each).output))
+        for each in sorted(wanted)
+    ]
+
+
+def _enums(output: Shape | None) -> tuple[str, ...]:
+    schemas: dict[str, Any] = {}
+    if output is not None:
+        _collect(output, schemas)
+    return tuple(name for name, schema in schemas.items() if "enum" in schema)
 
 
 def openapi(service: AwsService, *, version: str = "0.1.0") -> dict[str, Any]:

@@ -41,8 +41,8 @@ def test_references_resolve_and_the_text_is_stable() -> None:
 
 def test_coverage_lists_what_is_and_what_is_not() -> None:
     """HP-W5: what answers 501 is in the table."""
-    rows = coverage(SERVICE, ("Cluster", "TrainingPlan"))
+    rows = coverage(SERVICE, ("Cluster", "TrainingJob"))
     assert CoverageRow("sagemaker", "CreateCluster", True) in rows
     assert CoverageRow("sagemaker", "AddTags", True) in rows
-    assert CoverageRow("sagemaker", "CreateTrainingPlan", False) in rows
+    assert CoverageRow("sagemaker", "StopTrainingJob", False) in rows
     assert all(row.operation != "CreateModel" for row in rows)
