@@ -40,11 +40,16 @@ class Want:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A machine of `instance_type` in `zone`, which has been free since `since` (None: for ever)."""
+    """A machine of `instance_type` in `zone`, which has been free since `since` (None: for ever).
+
+    One of a training plan names the reserved capacity that it is of, and the UltraServer that it is in, if any.
+    """
 
     instance_type: str
     zone: str
     since: WorldTime | None = None
+    reservation: str | None = None
+    server: int | None = None
 
 
 class Stock:

@@ -75,6 +75,11 @@ KINDS: Mapping[str, EventKind] = {
         "Info",
         "No CapacityReservation found for Cluster {cluster} and IG {group}, using on-demand pool",
     ),
+    "reservation-found": EventKind(
+        INSTANCE,
+        "Info",
+        "Found CapacityReservation ID {reservation} for Cluster {cluster} and IG {group}, using reserved capacity",
+    ),
     "eni-created": EventKind(
         INSTANCE, "Info", "Successfully created Customer ENI for instance in Cluster {cluster} and IG {group}"
     ),

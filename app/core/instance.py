@@ -120,6 +120,9 @@ class Instance:
     patch_at: WorldTime | None = None
     retry_at: WorldTime | None = None
     patched_at: WorldTime | None = None
+    reservation: str | None = None
+    """The reserved capacity that the machine is of, and was of while `zone` is None; None for a pool's machine."""
+    server: int | None = None
 
 
 _PATCHED = (Node.PATCHING, Node.RECONFIGURING)

@@ -15,6 +15,7 @@ from app.core.health import hazards
 from app.core.instance import COUNTED, Instance, Node, refused, run, wants_launch
 from app.core.lifecycle import Fired
 from app.core.metering import Interval
+from app.core.reserving import Reserve
 from app.core.telling import Told
 from app.core.times import WorldTime, after
 from app.core.timings import Timings
@@ -26,12 +27,14 @@ _NOT_RETRYABLE = ("script-failed", "script-timed-out")
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a batch meets: the world's seed and timings, the stock of machines, and the faults that lie in wait."""
+    """What a batch meets: the world's seed and timings, the stock of machines, the faults that lie in wait, and the
+    machines of training plans."""
 
     seed: int
     timings: Timings
     stock: Stock
     faults: Faults
+    reserve: Reserve = field(default_factory=Reserve)
 
 
 @dataclass(slots=True)
@@ -126,7 +129,7 @@ def _account(batch: Batch, before: Instance, node: Instance, fired: Fired) -> No
     """Capacity, counts, bills and failures."""
     moved = fired.source is Node.DETACHING  # it takes its machine along
     if before.zone is not None and not moved and (node.zone is None or node.status is Node.GONE):
-        batch.around.stock.give_back(before.instance_type, before.zone, fired.at)
+        _give_back(batch.around, before, fired.at)
     batch.count(node.group, fired)
     if node.billed_from is not None and before.billed_from is None:
         batch.opened.append(_interval(node, node.billed_from, None, before.billed_until))
@@ -134,6 +137,13 @@ def _account(batch: Batch, before: Instance, node: Instance, fired: Fired) -> No
         batch.closed.append(_interval(node, before.billed_from, node.billed_until, None))
     if fired.target is Node.FAILED and fired.source is not Node.FAILED:
         _note_failure(batch, node, fired.stage in _NOT_RETRYABLE)
+
+
+def _give_back(around: Surroundings, node: Instance, at: WorldTime) -> None:
+    if node.reservation is not None:
+        around.reserve.give_back(node)
+    else:
+        around.stock.give_back(node.instance_type, node.zone or "", at)
 
 
 def _interval(node: Instance, start: WorldTime, end: WorldTime | None, previous: WorldTime | None) -> Interval:
@@ -146,6 +156,7 @@ def _interval(node: Instance, start: WorldTime, end: WorldTime | None, previous:
         start,
         end,
         previous,
+        node.reservation is not None,
     )
 
 
@@ -160,25 +171,37 @@ def _launch(batch: Batch, node: Instance, at: WorldTime, now: WorldTime) -> Inst
     """Try once: with a grant the node is on its way, without one it waits from `now` on."""
     group = batch.groups[node.group]
     subject = health.subject(batch.cluster, evolve(node, attempt=node.attempt + 1))
-    grant = None
-    if not batch.around.faults.strike("launch-capacity", subject, at):
-        wish = node.wish or {}
-        zones = _turn(wish.get("zones", group.zones), node.ordinal)
-        grant = batch.around.stock.take(Want(node.logical_id, wish.get("types", group.instance_types), zones))
+    struck = batch.around.faults.strike("launch-capacity", subject, at)
+    grant = None if struck else _grant(batch.around, group, node, at)
     moment = now if grant is None else max(at, node.since, grant.since or at)
     _narrate_attempt(batch, node, moment)
     if grant is None:
         waiting = refused(node, moment, batch.around.timings, batch.around.seed)
+        if group.training_plan is not None:
+            waiting = batch.around.reserve.sooner(group.training_plan, waiting, moment)
         _note_failure(batch, waiting, final=True)
         batch.told.tell("provision-failed", moment, waiting, failure=CAPACITY_MESSAGE.format(node.instance_type))
         return waiting
     launched = _granted(batch, group, node, grant, subject, moment)
     if node.replaced_at is not None:
         batch.told.tell("replacement-started", moment, launched)
-    batch.told.tell("no-reservation", moment, launched)
+    if grant.reservation is None:
+        batch.told.tell("no-reservation", moment, launched)
+    else:
+        batch.told.tell("reservation-found", moment, launched, reservation=grant.reservation)
     if group.own_network:
         batch.told.tell("eni-created", moment, launched)
     return launched
+
+
+def _grant(around: Surroundings, group: Group, node: Instance, at: WorldTime) -> Grant | None:
+    """A machine of the group's training plan, or without one of the pools."""
+    wish = node.wish or {}
+    zones = _turn(wish.get("zones", group.zones), node.ordinal)
+    want = Want(node.logical_id, wish.get("types", group.instance_types), zones)
+    if group.training_plan is not None:
+        return around.reserve.take(group.training_plan, want, at)
+    return around.stock.take(want)
 
 
 def _narrate_attempt(batch: Batch, node: Instance, moment: WorldTime) -> None:
@@ -205,6 +228,8 @@ def _granted(batch: Batch, group: Group, node: Instance, grant: Grant, subject: 
         instance_type=grant.instance_type,
         instance_id=name,
         zone=grant.zone,
+        reservation=grant.reservation,
+        server=grant.server,
         launch_after=None,
         launched_at=now,
         listed_at=now,

@@ -20,6 +20,8 @@ class Interval:
     started_at: WorldTime
     ended_at: WorldTime | None
     previous_end: WorldTime | None
+    reserved: bool = False
+    """The machine is a training plan's, which was paid upfront."""
 
 
 def settle(opened: Sequence[Interval], closed: Sequence[Interval]) -> tuple[list[Interval], list[Interval]]:

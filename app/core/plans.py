@@ -7,6 +7,7 @@ from datetime import timedelta
 from app.core import ids
 from app.core.chance import digest
 from app.core.offerings import Block
+from app.core.scope import Scope
 from app.core.times import WorldTime, after, millis
 
 RECLAIM = timedelta(hours=1)
@@ -61,6 +62,10 @@ class Plan:
     def usable(self) -> int:
         """The instances that are no spares."""
         return self.total - self.spares * self.ultra_count
+
+    @property
+    def reservation_ids(self) -> list[str]:
+        return [one.reservation_id for one in self.reserved]
 
     @property
     def milliseconds(self) -> int:
@@ -127,6 +132,14 @@ class Extension:
 def plan_arn(region: str, account: str, name: str) -> str:
     """`arn:<partition>:sagemaker:<region>:<account>:training-plan/<name>`."""
     return f"arn:{ids.partition(region)}:sagemaker:{region}:{account}:training-plan/{name}"
+
+
+def name_of(scope: Scope, name_or_arn: str) -> str:
+    """The name of a plan; empty, which is no plan's name, for an ARN of another account or region."""
+    if not name_or_arn.startswith("arn:"):
+        return name_or_arn
+    name = name_or_arn.rpartition("/")[2]
+    return name if name_or_arn == plan_arn(scope.region, scope.account, name) else ""
 
 
 def reserved_arn(region: str, account: str, reservation_id: str) -> str:

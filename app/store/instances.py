@@ -142,6 +142,17 @@ async def updated(tx: Tx, scope: Scope, cluster_id: str) -> dict[str, int]:
     return dict(map(tuple, rows))
 
 
+async def reserved(tx: Tx, scope: Scope, cluster_id: str, reservations: Sequence[str]) -> list[tuple[str, str]]:
+    """(group, logical id) of the nodes that hold machines of these reserved capacities and are not told to stop."""
+    rows = await tx.fetch(
+        f"""SELECT group_name, logical_id FROM instance WHERE {_KEY} AND reservation = ANY($5) AND zone IS NOT NULL
+        AND terminate_at IS NULL ORDER BY logical_id""",
+        *_key(scope, cluster_id),
+        list(reservations),
+    )
+    return [tuple(row) for row in rows]
+
+
 async def candidates(tx: Tx, scope: Scope, cluster_id: str, group: str) -> list[Candidate]:
     """The group's nodes that are not told to stop, as far as the choice of victims asks."""
     rows = await tx.fetch(CANDIDATES, *_key(scope, cluster_id), group)

@@ -53,6 +53,10 @@ class Rate(NamedTuple):
     evidence: str
 
 
+IN_PLAN = Rate(0, "training-plan")
+"""An instance of a training plan costs nothing by the hour: the plan was paid upfront."""
+
+
 class Entry(NamedTuple):
     """An interval of the ledger with its price."""
 
@@ -82,7 +86,7 @@ async def insert(tx: Tx, scope: Scope, cluster_id: str, opened: Sequence[Interva
             one.instance_id,
             one.group,
             one.instance_type,
-            *rates[one.instance_type],
+            *(IN_PLAN if one.reserved else rates[one.instance_type]),
             one.started_at,
             one.ended_at,
             one.number - 1 or None,

@@ -153,6 +153,43 @@ async def uses(tx: Tx, scope: Scope, reservation_ids: Sequence[str]) -> Uses:
     return {(row[0], row[1]): Use(row[2], row[3]) for row in rows}
 
 
+async def wanted(tx: Tx, scope: Scope, cluster_id: str | None, arns: Sequence[str]) -> dict[str, int]:
+    """How many nodes the groups of other clusters want of each plan."""
+    rows = await tx.fetch(
+        f"""SELECT training_plan, sum(target) FROM instance_group WHERE {_TENANT} AND training_plan = ANY($4)
+        AND delete_requested_at IS NULL AND cluster_id IS DISTINCT FROM $5 GROUP BY training_plan""",
+        *_tenant(scope),
+        list(arns),
+        cluster_id,
+    )
+    return {arn: int(total) for arn, total in rows}
+
+
+async def holders(tx: Tx, scope: Scope, arn: str) -> list[str]:
+    """The ids of the clusters with a group on the plan, in the order in which they are locked."""
+    rows = await tx.fetch(
+        f"SELECT DISTINCT cluster_id FROM instance_group WHERE {_TENANT} AND training_plan = $4 ORDER BY 1",
+        *_tenant(scope),
+        arn,
+    )
+    return [row[0] for row in rows]
+
+
+async def wake(tx: Tx, scope: Scope, cluster_id: str, arns: Sequence[str], at: WorldTime) -> None:
+    """The nodes of the locked cluster that wait for these plans may try to launch at `at`."""
+    await tx.execute(
+        f"""UPDATE instance i SET launch_after = greatest(i.since, $6), due_at = least(i.due_at, greatest(i.since, $6))
+        FROM instance_group g WHERE (g.world, g.account, g.region, g.cluster_id, g.name)
+            = (i.world, i.account, i.region, i.cluster_id, i.group_name)
+        AND i.world = $1 AND i.account = $2 AND i.region = $3 AND i.cluster_id = $4 AND g.training_plan = ANY($5)
+        AND i.launch_after > $6 AND i.zone IS NULL AND i.terminate_at IS NULL""",
+        *_tenant(scope),
+        cluster_id,
+        list(arns),
+        at,
+    )
+
+
 async def extensions(tx: Tx, scope: Scope, plan: str, after: int = 0, limit: int | None = None) -> list[Extension]:
     """The plan's extensions, oldest first, from behind the number `after`."""
     rows = await tx.fetch(

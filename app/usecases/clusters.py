@@ -34,7 +34,7 @@ from app.core.updating import begin_update, check_may_delete, check_may_update, 
 from app.core.world import World
 from app.store import clusters, creation, events, pages, worlds
 from app.store.db import Database, Tx
-from app.usecases import failing, limits, operations
+from app.usecases import failing, limits, operations, reserving
 from app.usecases.hardware import cure_the_ill
 from app.usecases.images import known_releases, on_image, releases_of
 from app.usecases.provisioning import Policy, announce, handle
@@ -114,13 +114,13 @@ async def create(db: Database, scope: Scope, intent: ClusterIntent) -> Cluster:
     groups = _build_groups(cluster, intent.groups, 0, survey.world.now, intent.network)
     groups = [on_image(group, images, images.newest) for group in groups]
     begun = operations.of_creation(survey.world.seed, cluster, groups)
-    if survey.has_quotas:
-        return await db.run(_create_within_quotas, scope, cluster, groups, intent, begun)
+    if survey.has_quotas or reserving.arns_of(groups):
+        return await db.run(_create_within_limits, scope, cluster, groups, intent, begun)
     async with db.connection() as tx:
         return await _create(tx, scope, cluster, groups, intent, begun)
 
 
-async def _create_within_quotas(
+async def _create_within_limits(
     tx: Tx,
     scope: Scope,
     cluster: Cluster,
@@ -128,6 +128,7 @@ async def _create_within_quotas(
     intent: ClusterIntent,
     begun: Sequence[Operation],
 ) -> Cluster:
+    groups = await reserving.check(tx, scope, None, {}, groups, cluster.created_at)
     await limits.check(tx, scope, None, groups)
     return await _create(tx, scope, cluster, groups, intent, begun)
 
@@ -258,10 +259,13 @@ async def update(tx: Tx, scope: Scope, name_or_arn: str, intent: UpdateIntent, p
     if cluster.controller_first:
         staying = [group for group in kept.values() if group.delete_requested_at is None]
         check_slurm(cluster.name, [g.node_type for g in staying], [g.target for g in staying])
-    await limits.check(tx, scope, cluster.cluster_id, list(kept.values()))
+    checked = await reserving.check(tx, scope, cluster.cluster_id, groups, list(kept.values()), world.now)
+    kept = {group.name: group for group in checked}
+    added = [kept[group.name] for group in added]
+    await limits.check(tx, scope, cluster.cluster_id, checked)
     changing = [g for name, g in revision.changed.items() if g.operation is not None and g != groups[name]]
     await clusters.insert_groups(tx, scope, cluster.cluster_id, added)
-    await clusters.save_groups(tx, scope, cluster.cluster_id, revision.changed.values())
+    await clusters.save_groups(tx, scope, cluster.cluster_id, [kept[name] for name in revision.changed])
     await operations.record_scaling(tx, scope, world.seed, cluster, groups, kept, world.now)
     continuous, eks = cluster.continuous, cluster.orchestrator == EKS
     addons.check(cluster.spec, intent.facts, eks=eks, continuous=continuous)

@@ -18,7 +18,7 @@ from app.core.world import World
 from app.store import clusters, idempotency, instances, pages
 from app.store.db import Tx
 from app.store.pages import NodePage
-from app.usecases import limits, operations
+from app.usecases import limits, operations, reserving
 from app.usecases.clusters import must_get, must_lock, save_due, scaling, unknown
 from app.usecases.provisioning import Policy, add_places, grown
 
@@ -111,6 +111,7 @@ async def _add(
         raised = replace(grown(group, item.count), target=group.target + item.count, operation="update")
         changed[item.group] = raised
         answer["Successful"] += [_added(item, node) for node in new]
+    await reserving.check(tx, scope, cluster.cluster_id, groups, list(changed.values()), world.now)
     await limits.check(tx, scope, cluster.cluster_id, list(changed.values()))
     await _save(tx, scope, world, cluster, groups, changed, policy)
     return answer

@@ -8,7 +8,7 @@ from app import catalog
 from app.core import offerings
 from app.core.errors import Invalid, LimitExceeded, NotFound
 from app.core.offerings import ExtensionOffer, Machines, Offer, Wanted
-from app.core.plans import TARGETS, Plan, plan_arn
+from app.core.plans import TARGETS, Plan, name_of
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.store import capacity, plans
@@ -141,14 +141,6 @@ async def search_extensions(tx: Tx, scope: Scope, question: Question) -> list[Qu
 def extension_fee(scope: Scope, plan: Plan, offer: ExtensionOffer) -> int:
     price = catalog.upfront_fee(plan.instance_type, scope.region).micro_usd_per_day
     return offerings.fee(price, plan.total, offerings.Block(offer.starts_at, offer.ends_at).milliseconds)
-
-
-def name_of(scope: Scope, name_or_arn: str) -> str:
-    """The name of a plan; that of an ARN of another account or region is no plan's name."""
-    if not name_or_arn.startswith("arn:"):
-        return name_or_arn
-    name = name_or_arn.rpartition("/")[2]
-    return name if name_or_arn == plan_arn(scope.region, scope.account, name) else ""
 
 
 def unknown(name_or_arn: str) -> NotFound:

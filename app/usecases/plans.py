@@ -1,21 +1,25 @@
 """Training plans: buy, extend, look at. The clock alone moves a plan's status."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from app import catalog
 from app.core import offerings
+from app.core.ids import cluster_arn
 from app.core.errors import InUse, Invalid, NotFound
 from app.core.faults import Faults, Rule, Subject
 from app.core.offerings import Machines, Offer
-from app.core.plans import Extension, Plan, Reserved, plan_arn, reservations, reserved_arn
+from app.core.plans import Extension, Plan, Reserved, name_of, plan_arn, reservations, reserved_arn
 from app.core.scope import Scope
 from app.core.times import WorldTime, after
 from app.core.world import World
 from app.store import capacity, faults, plans, tags
 from app.store.db import Tx
-from app.usecases.clusters import hold_world, world_of
-from app.usecases.offerings import check_quota, extension_fee, fee_of, name_of, owner_of, unknown
+from app.usecases import reserving
+from app.usecases.clusters import hold_world, must_lock, world_of
+from app.usecases.offerings import check_quota, extension_fee, fee_of, owner_of, unknown
+from app.usecases.provisioning import Policy
 
 DECLINED = "The upfront payment was declined, so nothing was reserved. Search offerings again and buy another plan."
 
@@ -119,12 +123,16 @@ async def _payment(tx: Tx, scope: Scope, world: World, operation: str, name: str
     return struck
 
 
-async def extend(tx: Tx, scope: Scope, offering_id: str) -> tuple[Plan, list[Extension], WorldTime]:
+async def extend(
+    tx: Tx, scope: Scope, offering_id: str, policy: Policy
+) -> tuple[Plan, list[Extension], WorldTime]:
     """Buy more time; plan, all its extensions, and the world's time."""
     world = await hold_world(tx, scope)
     offer = offerings.read_extension(world.seed, owner_of(scope), offering_id)
     if offer is None:
         raise _no_extension(offering_id, "was never made to this account and region")
+    arn = plan_arn(scope.region, scope.account, offer.plan)
+    holders = await _lock_holders(tx, scope, arn, policy)
     plan = (await plans.lock(tx, scope, [offer.plan])).get(offer.plan)
     if plan is None or plan.ends_at != offer.starts_at or plan.status(world.now) not in ("Scheduled", "Active"):
         raise _no_extension(offering_id, "is no longer available")
@@ -141,7 +149,20 @@ async def extend(tx: Tx, scope: Scope, offering_id: str) -> tuple[Plan, list[Ext
         fee_evidence=catalog.upfront_fee(plan.instance_type, scope.region).evidence,
     )
     await plans.extend(tx, scope, plan, extension)
+    if not struck:
+        for cluster_id in holders:
+            await reserving.wake(tx, scope, arn, cluster_id, world.now)
     return plan, [*before, extension], world.now
+
+
+async def _lock_holders(tx: Tx, scope: Scope, arn: str, policy: Policy) -> list[str]:
+    """The clusters with a group on the plan, locked before the plan is, their past done with the plan as it was."""
+    there = []
+    for cluster_id in await plans.holders(tx, scope, arn):
+        with suppress(NotFound):  # deleted since it was read
+            await must_lock(tx, scope, cluster_arn(scope.region, scope.account, cluster_id), policy)
+            there.append(cluster_id)
+    return there
 
 
 def _no_extension(offering_id: str, why: str) -> NotFound:

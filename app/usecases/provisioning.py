@@ -22,10 +22,10 @@ from app.core.provisioning import Decision, decide, next_deadline
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.core.world import World
-from app.store import capacity, clusters, events, faults, governance, instances, ledger, outbox, worlds
+from app.store import capacity, clusters, events, faults, governance, instances, ledger, outbox, plans, worlds
 from app.store.clusters import Claimed
 from app.store.db import CONNECTION_LOST, Tx
-from app.usecases import arrivals, operations
+from app.usecases import arrivals, operations, reserving
 from app.usecases.prices import rates
 from app.usecases.rollouts import roll_out
 
@@ -90,7 +90,7 @@ async def handle(tx: Tx, world: World, due: Claimed, policy: Policy) -> Counter[
     scope = Scope(world.name, cluster.account, cluster.region)
     groups = await clusters.groups(tx, scope, cluster.cluster_id)
     nodes = await instances.due(tx, scope, cluster.cluster_id, at, BATCH)
-    around = await _surroundings(tx, world, cluster.region, groups, nodes)
+    around = await _surroundings(tx, world, scope, groups, nodes)
     batch = work(cluster, groups, nodes, at, world.now, around)
     made = Decision(cluster, _count(groups, batch), at, events=batch.events)
     more = len(nodes) == BATCH  # others may be due at this instant, so the decisions wait, but for one on a failure
@@ -101,7 +101,9 @@ async def handle(tx: Tx, world: World, due: Claimed, policy: Policy) -> Counter[
     await _save_batch(tx, scope, world, batch, new)
     if not more:  # they may arrive in the cluster that they leave, so those who leave go first
         await arrivals.take_in(tx, scope, world, cluster, groups, at)
-    await _carry_out(tx, scope, groups, made, cluster, policy, at if more or made.plan else None)
+    await _reclaim(tx, scope, made, around)
+    again = [at] if more or made.plan else []
+    await _carry_out(tx, scope, groups, made, cluster, policy, [*again, around.reserve.next_reclaim(at)])
     words = [outbox.Entry(word.at, *node_health(cluster, word)) for word in batch.told.health]
     await outbox.put(tx, scope, cluster.cluster_id, words)
     await operations.follow(tx, scope, world.seed, cluster, groups, made)
@@ -113,17 +115,31 @@ async def handle(tx: Tx, world: World, due: Claimed, policy: Policy) -> Counter[
 
 
 async def _surroundings(
-    tx: Tx, world: World, region: str, groups: Mapping[str, Group], nodes: Sequence[Instance]
+    tx: Tx, world: World, scope: Scope, groups: Mapping[str, Group], nodes: Sequence[Instance]
 ) -> Surroundings:
-    """Locks, in this order everywhere: the cluster (already held), the fault rules, the pools."""
+    """Locks, in this order everywhere: the cluster (already held), the fault rules, the pools, the training plans."""
     growing = {name for name, group in groups.items() if group.slots < max(group.target, group.stable_target)}
     touched = {node.group for node in nodes} | growing
     types = {node.instance_type for node in nodes}
     types.update(kind for node in nodes for kind in (node.wish or {}).get("types", ()))
     types.update(kind for name in touched for kind in groups[name].instance_types)
     rules = await faults.lock_rules(tx, world.name) if types else []
-    pools = await capacity.lock_pools(tx, world.name, region, sorted(types)) if types else []
-    return Surroundings(world.seed, world.timings, Stock(pools, types), Faults(rules, world.seed))
+    pools = await capacity.lock_pools(tx, world.name, scope.region, sorted(types)) if types else []
+    reserve = await reserving.reserve(tx, scope, groups)
+    return Surroundings(world.seed, world.timings, Stock(pools, types), Faults(rules, world.seed), reserve)
+
+
+async def _reclaim(tx: Tx, scope: Scope, made: Decision, around: Surroundings) -> None:
+    """Stop the nodes whose reserved capacity is over; their groups want as many as before. Wake who waits for others'."""
+    cluster_id = made.cluster.cluster_id
+    if (over := around.reserve.over(made.at)) and not made.gone:
+        held = await instances.reserved(tx, scope, cluster_id, over)
+        await instances.stop_nodes(tx, scope, cluster_id, made.at, [logical_id for _, logical_id in held])
+        for name, count in Counter(group for group, _ in held).items():
+            if name in made.groups:
+                made.change(made.groups[name], slots=max(0, made.groups[name].slots - count))
+    if around.reserve.freed:
+        await plans.wake(tx, scope, cluster_id, sorted(around.reserve.freed), made.at)
 
 
 def _launch_planned(made: Decision, batch: Batch, world: World, around: Surroundings) -> list[Instance]:
@@ -194,7 +210,7 @@ async def _carry_out(
     made: Decision,
     was: Cluster,
     policy: Policy,
-    again_at: WorldTime | None,
+    again: Sequence[WorldTime | None],
 ) -> None:
     """Write what was decided, and when the cluster next needs looking at."""
     cluster_id = made.cluster.cluster_id
@@ -211,7 +227,7 @@ async def _carry_out(
     changed = [group for name, group in made.groups.items() if group is not before.get(name)]
     await clusters.save_groups(tx, scope, cluster_id, changed)
     await announce(tx, scope, was, made.cluster, made.groups.values(), made.at)
-    times = (again_at, await instances.next_due(tx, scope, cluster_id), next_deadline(made.cluster, made.groups))
+    times = (*again, await instances.next_due(tx, scope, cluster_id), next_deadline(made.cluster, made.groups))
     due_at = min((time for time in times if time is not None), default=None)
     await clusters.save(tx, scope, replace(made.cluster, event_seq=seq), due_at)
 

@@ -105,7 +105,7 @@ async def list_training_plans(ctx: Context, req: dict[str, Any]) -> dict[str, An
 @sagemaker.operation
 async def extend_training_plan(ctx: Context, req: "ExtendTrainingPlanRequestTypeDef") -> dict[str, Any]:
     offering_id = req["TrainingPlanExtensionOfferingId"]
-    plan, bought, now = await ctx.service.db.run(plans.extend, ctx.scope, offering_id)
+    plan, bought, now = await ctx.service.db.run(plans.extend, ctx.scope, offering_id, ctx.service.policy)
     return {"TrainingPlanExtensions": [extension(one, plan, ctx.scope, now) for one in bought]}
 
 
