@@ -15,6 +15,7 @@ from app.core.health import hazards
 from app.core.instance import COUNTED, Instance, Node, refused, run, wants_launch
 from app.core.lifecycle import Fired
 from app.core.metering import Interval
+from app.core.plans import reserved_arn
 from app.core.reserving import Reserve
 from app.core.telling import Told
 from app.core.times import WorldTime, after
@@ -188,7 +189,8 @@ def _launch(batch: Batch, node: Instance, at: WorldTime, now: WorldTime) -> Inst
     if grant.reservation is None:
         batch.told.tell("no-reservation", moment, launched)
     else:
-        batch.told.tell("reservation-found", moment, launched, reservation=grant.reservation)
+        arn = reserved_arn(batch.cluster.region, batch.cluster.account, grant.reservation)
+        batch.told.tell("reservation-found", moment, launched, reservation=grant.reservation, reservation_arn=arn)
     if group.own_network:
         batch.told.tell("eni-created", moment, launched)
     return launched

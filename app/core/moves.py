@@ -60,7 +60,9 @@ def check_groups(clusters: tuple[Cluster, Cluster], source: Group, target: Group
         if group.spec.get("restricted"):
             raise Invalid(f"Instance group '{group.name}' is restricted: its nodes stay where they are.")
         if group.training_plan is not None:
-            raise Invalid(f"Instance group '{group.name}' is on a training plan, and machines do not leave or join one.")
+            raise Invalid(
+                f"Instance group '{group.name}' is on a training plan, and machines do not leave or join one."
+            )
     for member in _ALIKE:
         if source.spec["request"].get(member) != target.spec["request"].get(member):
             raise Invalid(f"Instance groups '{source.name}' and '{target.name}' differ in {member}. Choose another.")

@@ -27,8 +27,10 @@ class Reserve:
     def take(self, arn: str, want: Want, at: WorldTime) -> Grant | None:
         """Grant a machine of the plan, or None when it has none to give at that moment."""
         plan = self.plans.get(arn)
-        block = plan and plan.open_block(at)
-        if plan is None or block is None or plan.zone not in want.zones or plan.instance_type not in want.instance_types:
+        if plan is None or plan.zone not in want.zones or plan.instance_type not in want.instance_types:
+            return None
+        block = plan.open_block(at)
+        if block is None:
             return None
         servers: Sequence[int | None] = range(1, plan.ultra_count + 1) if plan.ultra_count else (None,)
         each = plan.usable // len(servers)
@@ -50,7 +52,7 @@ class Reserve:
 
         No pool's machine is waited for, so none wakes it."""
         plan = self.plans.get(arn)
-        opens = plan and plan.next_opening(at)
+        opens = None if plan is None else plan.next_opening(at)
         times = [time for time in (node.launch_after, opens) if time is not None]
         return evolve(node, launch_after=min(times, default=None), waiting_since=None)
 
@@ -77,8 +79,8 @@ def check_plan(group: Group, arn: str, plan: Plan | None, now: WorldTime) -> Non
         raise Invalid(f"{where} has {plan.instance_type}, not {', '.join(group.instance_types)}. Use the plan's type.")
     if plan.zone not in group.zones:
         raise Invalid(
-            f"{where} lies in {plan.zone}, but the group's subnets in {', '.join(group.zones)}. Give the group a subnet "
-            f"in {plan.zone} with OverrideVpcConfig."
+            f"{where} lies in {plan.zone}, but the group's subnets in {', '.join(group.zones)}. Give the group a "
+            f"subnet in {plan.zone} with OverrideVpcConfig."
         )
 
 

@@ -178,7 +178,7 @@ async def holders(tx: Tx, scope: Scope, arn: str) -> list[str]:
 async def wake(tx: Tx, scope: Scope, cluster_id: str, arns: Sequence[str], at: WorldTime) -> None:
     """The nodes of the locked cluster that wait for these plans may try to launch at `at`."""
     await tx.execute(
-        f"""UPDATE instance i SET launch_after = greatest(i.since, $6), due_at = least(i.due_at, greatest(i.since, $6))
+        """UPDATE instance i SET launch_after = greatest(i.since, $6), due_at = least(i.due_at, greatest(i.since, $6))
         FROM instance_group g WHERE (g.world, g.account, g.region, g.cluster_id, g.name)
             = (i.world, i.account, i.region, i.cluster_id, i.group_name)
         AND i.world = $1 AND i.account = $2 AND i.region = $3 AND i.cluster_id = $4 AND g.training_plan = ANY($5)

@@ -9,13 +9,15 @@ from app.core.releases import Releases
 from app.core.scope import Scope
 from app.store import clusters, instances
 from app.store.db import Tx
+from app.usecases import reserving
 from app.usecases.clusters import unknown, world_of
 from app.usecases.images import known_releases
 
 
 class Described(NamedTuple):
     """A cluster, its groups, of flexible groups the running nodes by (group, instance type), its autoscaling, the nodes
-    by group that run what it wants once its software was updated, and the releases that there are."""
+    by group that run what it wants once its software was updated, the releases that there are, and by group the
+    statuses of training plans."""
 
     cluster: Cluster
     groups: list[Group]
@@ -23,6 +25,7 @@ class Described(NamedTuple):
     auto_scaling: Mapping[str, Any] | None
     updated: Mapping[str, int]
     releases: Releases
+    plans: Mapping[str, str]
 
 
 async def describe(tx: Tx, scope: Scope, name_or_arn: str) -> Described:
@@ -39,4 +42,6 @@ async def describe(tx: Tx, scope: Scope, name_or_arn: str) -> Described:
         scaling_now = addons.auto_scaling(cluster.spec, world.now, world.timings.delays["setup"])
     patched = any(group.update_status is not None for group in groups)
     updated = await instances.updated(tx, scope, cluster.cluster_id) if patched else {}
-    return Described(cluster, groups, running, scaling_now, updated, await known_releases(tx, scope.world))
+    releases = await known_releases(tx, scope.world)
+    plans = await reserving.statuses(tx, scope, groups)
+    return Described(cluster, groups, running, scaling_now, updated, releases, plans)

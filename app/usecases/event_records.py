@@ -53,6 +53,7 @@ def metadata(event: Event, seed: int) -> dict[str, Any]:
         return _group_metadata(params)
     facts = {
         "CustomerEni": ids.network_interface_id(seed, event.instance_id or "") if event.kind == "eni-created" else None,
+        "CapacityReservation": {"Arn": params["reservation_arn"]} if "reservation_arn" in params else None,
         "FailureMessage": params.get("failure"),
         "LcsExecutionState": _LIFECYCLE_STATE.get(event.kind),
         "NodeLogicalId": event.logical_id,

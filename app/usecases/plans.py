@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from app import catalog
 from app.core import offerings
-from app.core.ids import cluster_arn
 from app.core.errors import InUse, Invalid, NotFound
 from app.core.faults import Faults, Rule, Subject
+from app.core.ids import cluster_arn
 from app.core.offerings import Machines, Offer
 from app.core.plans import Extension, Plan, Reserved, name_of, plan_arn, reservations, reserved_arn
 from app.core.scope import Scope
@@ -123,9 +123,7 @@ async def _payment(tx: Tx, scope: Scope, world: World, operation: str, name: str
     return struck
 
 
-async def extend(
-    tx: Tx, scope: Scope, offering_id: str, policy: Policy
-) -> tuple[Plan, list[Extension], WorldTime]:
+async def extend(tx: Tx, scope: Scope, offering_id: str, policy: Policy) -> tuple[Plan, list[Extension], WorldTime]:
     """Buy more time; plan, all its extensions, and the world's time."""
     world = await hold_world(tx, scope)
     offer = offerings.read_extension(world.seed, owner_of(scope), offering_id)

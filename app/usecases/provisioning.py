@@ -130,7 +130,8 @@ async def _surroundings(
 
 
 async def _reclaim(tx: Tx, scope: Scope, made: Decision, around: Surroundings) -> None:
-    """Stop the nodes whose reserved capacity is over; their groups want as many as before. Wake who waits for others'."""
+    """Stop the nodes whose reserved capacity is over; their groups want as many as before. Where a plan's machine came
+    free, the cluster's nodes that wait for one try at once."""
     cluster_id = made.cluster.cluster_id
     if (over := around.reserve.over(made.at)) and not made.gone:
         held = await instances.reserved(tx, scope, cluster_id, over)
@@ -218,7 +219,7 @@ async def _carry_out(
         await clusters.bury(tx, scope, cluster_id, made.at)
         return
     await _stop(tx, scope, made)
-    if again_at is None:  # all else that was due at this instant is done
+    if made.at not in again:  # all else that was due at this instant is done
         await roll_out(tx, scope, made)
     told = made.events if made.cluster.continuous else []
     seq = await events.append(tx, scope, cluster_id, told, made.cluster.event_seq, policy.events_per_cluster)

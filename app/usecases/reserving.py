@@ -62,8 +62,8 @@ def _grows(old: Group | None, group: Group) -> bool:
         return group.training_plan is not None and (old is None or group.target > old.target)
     if old.slots:
         raise Invalid(
-            f"Instance group '{group.name}' has instances, so its TrainingPlanArn cannot be changed. Scale the group to "
-            "0 first, or add another group."
+            f"Instance group '{group.name}' has instances, so its TrainingPlanArn cannot be changed. Scale the group "
+            "to 0 first, or add another group."
         )
     return group.training_plan is not None
 

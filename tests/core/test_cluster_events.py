@@ -18,6 +18,7 @@ PARAMS = {
     "strategy": "Rolling",
     "alarms": ["loss"],
     "seconds": 60,
+    "reservation": "cr-1",
 }
 
 

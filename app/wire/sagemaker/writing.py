@@ -8,6 +8,7 @@ from app import catalog
 from app.core import addons, ids
 from app.core.cluster import Cluster, Group, cluster_status, group_status
 from app.core.instance import Instance, vendor_status
+from app.core.plans import NOT_APPLICABLE
 from app.core.releases import Releases, image_members
 from app.core.scope import Scope
 from app.usecases.descriptions import Described
@@ -62,6 +63,7 @@ def group_details(found: Described, group: Group) -> dict[str, Any]:
         "MinCount": group.minimum if cluster.continuous else None,
         "InstanceGroupName": group.name,
         "Status": group_status(cluster, group),
+        "TrainingPlanStatus": found.plans.get(group.name, NOT_APPLICABLE),
         "ActiveOperations": {"Scaling": 1} if cluster.continuous and group.current != group.target else None,
         **_software(found, group),
     }
