@@ -17,6 +17,7 @@ from hypothesis.stateful import (
 )
 
 from tests.kit import Running, TestWorld, eks, group, slurm, workers
+from tests.plans import buy
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -28,7 +29,7 @@ def names(answer: dict[str, Any]) -> list[str]:
 @pytest.fixture
 def four(world: TestWorld) -> TestWorld:
     """Clusters b, a, bb and c, a minute apart; c has a training plan."""
-    plan = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/plan-1"
+    plan = buy(world.sagemaker, "plan-1")
     for name, facts in (("b", {}), ("a", {}), ("bb", {}), ("c", {"TrainingPlanArn": plan})):
         world.sagemaker.create_cluster(**slurm(workers(1, **facts), name=name))
         world.advance(60)
