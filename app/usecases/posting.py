@@ -39,7 +39,7 @@ async def post(
         return None, refusal.message
     except TimeoutError:
         return None, f"no answer within {PATIENCE_SECONDS:g} s"
-    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as error:
         return None, f"{type(error).__name__}: {error}"[:200]
     return status, None if 200 <= status < 300 else f"answered {status}"
 

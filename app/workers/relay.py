@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import asyncpg
 
 from app import clock
+from app.core.errors import NotFound
 from app.store.db import CONNECTION_LOST
 from app.usecases import announcements, webhooks
 from app.usecases.delivering import LostLease, Terms, deliver
@@ -80,7 +81,7 @@ class Relay:
         while True:
             try:
                 busy = await deliver(self._worker.db, key, self._client, terms)
-            except LostLease:
+            except (LostLease, NotFound):  # the lease went, or the world
                 return
             except (TimeoutError, asyncpg.PostgresError, *CONNECTION_LOST) as error:
                 log.warning("no delivery", extra={"facts": {"webhook": key[1], "error": type(error).__name__}})
