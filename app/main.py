@@ -25,6 +25,8 @@ from app.workers.pulse import keep_pulse
 
 SCHEMA_SECONDS = 60.0
 KIND = "api"
+FIRST_WORLD = ("profile", "rate", "frozen", "start", "seed", "seed_file", "chaos", "read_lag")
+"""Settings that say what world `main` is like."""
 
 
 class Application:
@@ -127,7 +129,7 @@ async def running(service: Service) -> AsyncIterator[None]:
 
 async def _begin(service: Service) -> None:
     """The first world, with its seed, or with what was given for it; to look at it costs less than what makes it."""
-    asked = any(map(service.settings.is_given, ("profile", "rate", "frozen", "start", "seed", "seed_file", "chaos")))
+    asked = any(map(service.settings.is_given, FIRST_WORLD))
     if asked or not await service.db.run(worlds.exists, DEFAULT_WORLD):
         from app.wire.control import seeding
 

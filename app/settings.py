@@ -143,6 +143,7 @@ class Settings:
     start: datetime | None = _setting(None, _instant)  # where world `main` starts; None: now
     seed: int = _setting(1, _whole(0, 2**63 - 1))
     chaos: int | None = _setting(None, _whole(0, 2**63 - 1))  # begins chaos of this seed in world `main`
+    read_lag: int | None = _setting(None, _whole(0, 86_400))  # virtual seconds by which counts of `main` are late
     seed_file: Path | None = _setting(None, Path)
     events_per_cluster: int = _setting(10_000, _whole(1, 10**9))
     event_metadata: Literal["null", "full"] = _setting("null", _one_of("null", "full"))  # of EventBridge's copies

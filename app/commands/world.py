@@ -63,6 +63,20 @@ def drop(name: Name, endpoint: o.Endpoint = None, as_json: o.Json = False) -> No
 
 
 @app.command()
+def lag(
+    seconds: Annotated[int | None, typer.Argument(metavar="[SECONDS]", min=0, max=86_400)] = None,
+    world: o.World = None,
+    endpoint: o.Endpoint = None,
+    as_json: o.Json = False,
+) -> None:
+    """How many seconds of the world's time later than ListClusterNodes DescribeCluster counts; 0: at once."""
+    if seconds is None:
+        show(call("GET", "lag", world=world, endpoint=endpoint), as_json=as_json)
+    else:
+        show(call("POST", "lag", world=world, endpoint=endpoint, body={"seconds": seconds}), as_json=as_json)
+
+
+@app.command()
 def compare(
     name: Name,
     other: Annotated[str, typer.Argument(metavar="OTHER")],

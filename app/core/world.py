@@ -28,6 +28,8 @@ class World:
     leased: bool
     epoch: int
     now: WorldTime
+    read_lag: int = 0
+    """Seconds of its time by which DescribeCluster counts late."""
 
     @property
     def timings(self) -> Timings:

@@ -9,6 +9,7 @@ import asyncpg
 from app.core.cluster import Cluster, Group
 from app.core.scope import Scope
 from app.core.times import WorldTime
+from app.store import worlds
 from app.store.db import Tx
 from app.store.rows import Shape, insert_rows, update_rows
 
@@ -36,9 +37,16 @@ LIVING = f"""SELECT {CLUSTER.select} FROM cluster WHERE world = $1 AND deleted_a
     AND ($2::text IS NULL OR account = $2) AND ($3::text IS NULL OR region = $3)
     AND ($4::text IS NULL OR name = $4 OR cluster_id = $4) ORDER BY created_at, account, region, cluster_id"""
 GROUPS = f"SELECT {GROUP.select} FROM instance_group WHERE {_KEY} ORDER BY position"
+# What a count is told to be: in a world with a lag what it was before the first change that is not known yet.
+_COUNTED = f"""CASE WHEN EXISTS (SELECT 1 FROM read_lag WHERE world = $1) THEN coalesce((
+    SELECT k.was FROM count_change k WHERE k.world = $1 AND k.account = $2 AND k.region = $3
+    AND k.cluster_id = g.cluster_id AND k.group_name = g.name
+    AND k.at >= g.created_at AND k.at > (SELECT {worlds.NOW} - make_interval(secs => l.seconds) FROM world
+        JOIN read_lag l ON l.world = world.name WHERE world.name = $1) ORDER BY k.at LIMIT 1), g.current)
+    ELSE g.current END"""
 DESCRIBE = {
     by: f"""SELECT {", ".join(f"c.{column}" for column in CLUSTER.columns)},
-        {", ".join(f"g.{column}" for column in GROUP.columns)}
+        {", ".join(_COUNTED if column == "current" else f"g.{column}" for column in GROUP.columns)}
         FROM cluster c LEFT JOIN instance_group g USING (world, account, region, cluster_id)
         WHERE c.world = $1 AND c.account = $2 AND c.region = $3 AND c.{by} = $4 AND c.deleted_at IS NULL
         ORDER BY g.position"""
@@ -50,6 +58,7 @@ _OWNED = (
     "instance",
     "instance_group",
     "cluster_operation",
+    "count_change",
     "cluster_extension",
     "node_volume",
     "node_interface",

@@ -119,6 +119,10 @@ async def clusters(
     return [ListedCluster(*row) for row in rows]
 
 
+_HAS_LAG = "SELECT 1 FROM read_lag WHERE read_lag.world = $1"
+"""A world whose counts are late drops a node from the list as soon as it terminates."""
+
+
 async def nodes(
     tx: Tx,
     scope: Scope,
@@ -145,6 +149,7 @@ async def nodes(
             f"group_name IN (SELECT g.name FROM instance_group g WHERE {_SAME} AND strpos(g.name, {{}}) > 0)",
             group_contains,
         )
+    question.where(f"(n.status <> {{}} OR NOT EXISTS ({_HAS_LAG}))", Node.TERMINATING.value)
     if not unlaunched:
         question.where("instance_id IS NOT NULL")
     columns = ", ".join(_NODE_COLUMNS)

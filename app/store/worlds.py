@@ -18,10 +18,11 @@ _PULSE = f"(SELECT seen_wall + interval '{GAP_SECONDS} seconds' FROM pulse)"
 _SINCE = "greatest(base_wall, lease_until_wall)"
 # While somebody advances the world, its clock stands where the advance has got to; if he dies, it goes on from there
 # when his lease ends. It stands still, too, when no process has lived for a while (CT-1).
-_NOW = f"""CASE WHEN frozen OR {_LEASED} THEN base ELSE least(
+NOW = f"""CASE WHEN frozen OR {_LEASED} THEN base ELSE least(
     base + greatest(least(clock_timestamp(), {_PULSE}) - {_SINCE}, interval '0') * rate,
     '{clock.LATEST:%Y-%m-%d}Z') END"""
-COLUMNS = f"name, seed, profile, started_at, rate, frozen, {_LEASED} AS leased, lease_epoch, {_NOW} AS now"
+_LAG = "coalesce((SELECT l.seconds FROM read_lag l WHERE l.world = world.name), 0) AS read_lag"
+COLUMNS = f"name, seed, profile, started_at, rate, frozen, {_LEASED} AS leased, lease_epoch, {NOW} AS now, {_LAG}"
 
 READ = f"SELECT {COLUMNS} FROM world WHERE name = $1"
 SHARE = f"{READ} FOR SHARE"
@@ -30,7 +31,7 @@ LOCK = f"{READ} FOR UPDATE"
 LIST = f"SELECT {COLUMNS} FROM world ORDER BY name"
 # Worlds whose clock has reached something: only these are worth a claim. Each clock is read once; a wall clock inside
 # the conditions would keep them from their indexes.
-BUSY = f"""WITH running AS MATERIALIZED (SELECT name, {_NOW} AS now FROM world WHERE NOT frozen AND NOT {_LEASED})
+BUSY = f"""WITH running AS MATERIALIZED (SELECT name, {NOW} AS now FROM world WHERE NOT frozen AND NOT {_LEASED})
     SELECT name FROM running WHERE
     EXISTS (SELECT 1 FROM cluster c WHERE c.world = running.name AND c.due_at <= running.now
             AND (c.not_before_wall IS NULL OR c.not_before_wall <= clock_timestamp()))
@@ -52,7 +53,7 @@ _NEXT_OF_PLANS = """(SELECT min(at) FROM training_plan p JOIN reserved_capacity 
     CROSS JOIN LATERAL (SELECT p.settles_at UNION ALL SELECT unnest(ARRAY[r.starts_at, r.ends_at])
         WHERE p.declined_at IS NULL) AS moment (at)
     WHERE p.world = $1 AND at > (SELECT now FROM clock))"""
-AGENDA = f"""WITH clock AS MATERIALIZED (SELECT {_NOW} AS now FROM world WHERE name = $1)
+AGENDA = f"""WITH clock AS MATERIALIZED (SELECT {NOW} AS now FROM world WHERE name = $1)
     SELECT (SELECT min(at) FROM capacity_change WHERE world = $1),
     (SELECT min(at) FROM capacity_wake WHERE world = $1),
     (SELECT min(due_at) FROM cluster WHERE world = $1 AND due_at IS NOT NULL),
@@ -186,7 +187,7 @@ async def take_lease(tx: Tx, name: str, owner: str, seconds: float) -> int | Non
     """The new epoch, or None while another holds the lease. Waits for the passes that are under way."""
     await tx.execute(PATIENT)
     epoch: int | None = await tx.fetchval(
-        f"""UPDATE world SET lease_owner = $2, lease_epoch = lease_epoch + 1, base = {_NOW},
+        f"""UPDATE world SET lease_owner = $2, lease_epoch = lease_epoch + 1, base = {NOW},
         base_wall = clock_timestamp(), lease_until_wall = clock_timestamp() + make_interval(secs => $3)
         WHERE name = $1 AND NOT {_LEASED} RETURNING lease_epoch""",
         name,

@@ -22,7 +22,7 @@ from app.core.provisioning import Decision, decide, next_deadline
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.core.world import World
-from app.store import capacity, clusters, events, faults, governance, instances, ledger, outbox, plans, worlds
+from app.store import capacity, clusters, events, faults, governance, instances, lag, ledger, outbox, plans, worlds
 from app.store.clusters import Claimed
 from app.store.db import CONNECTION_LOST, Tx
 from app.usecases import arrivals, operations, reserving
@@ -106,6 +106,8 @@ async def handle(tx: Tx, world: World, due: Claimed, policy: Policy) -> Counter[
     await _carry_out(tx, scope, groups, made, cluster, policy, [*again, around.reserve.next_reclaim(at)])
     words = [outbox.Entry(word.at, *node_health(cluster, word)) for word in batch.told.health]
     await outbox.put(tx, scope, cluster.cluster_id, words)
+    if world.read_lag:
+        await lag.note(tx, scope, cluster.cluster_id, groups, made.groups, at, world.read_lag)
     await operations.follow(tx, scope, world.seed, cluster, groups, made)
     if batch.examined:
         await operations.end_health_checks(tx, scope, cluster.cluster_id, batch.examined, at)

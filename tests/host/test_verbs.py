@@ -163,6 +163,16 @@ def test_a_terminal_is_in_a_world(windtunnel: Windtunnel, monkeypatch: pytest.Mo
     assert windtunnel.run("world", "create", windtunnel.world.name).exit_code == 0
 
 
+def test_counts_that_come_late_and_chaos(windtunnel: Windtunnel) -> None:
+    """CT-3, CT-11: told, set, told; and trouble of every kind with one word."""
+    assert windtunnel.ask("world", "lag")["seconds"] == 0
+    assert windtunnel.ask("world", "lag", "60")["seconds"] == 60
+    assert windtunnel.ask("world", "lag") == {"seconds": 60}
+    rules = windtunnel.ask("fault", "chaos", "7")["rules"]
+    assert {"launch-capacity", "node-hardware", "api-drop"} <= {rule["effect"] for rule in rules}
+    windtunnel.say("fault", "clear")
+
+
 def test_an_effect_of_a_later_version_is_refused_by_name(windtunnel: Windtunnel) -> None:
     with pytest.raises(Refused, match="worker-oom"):
         windtunnel.say("fault", "add", "worker-oom")

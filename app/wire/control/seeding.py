@@ -18,7 +18,7 @@ from app.core.world import MOST_RATE
 from app.service import Service
 from app.settings import Settings
 from app.store.db import Database, Tx
-from app.usecases import capacity, faults, prices, quotas, worlds
+from app.usecases import capacity, faults, lag, prices, quotas, worlds
 from app.usecases.worlds import Setting
 from app.wire import emulated
 from app.wire.aws.errors import AwsError
@@ -85,6 +85,8 @@ async def begin(tx: Tx, service: Service) -> None:
     settings = service.settings
     if settings.chaos is not None and not settings.restarted:  # as with the clock: `fault clear` has ended it
         await faults.begin_chaos(tx, DEFAULT_WORLD, settings.chaos)
+    if settings.read_lag is not None and not settings.restarted:
+        await lag.set_seconds(tx, DEFAULT_WORLD, settings.read_lag)
 
 
 async def _found(tx: Tx, service: Service) -> None:
@@ -134,6 +136,8 @@ async def reset(tx: Tx, service: Service, world: str, seed: Seed | None) -> None
         await plant(tx, service, world, seed)
     if world == DEFAULT_WORLD and service.settings.chaos is not None:
         await faults.begin_chaos(tx, world, service.settings.chaos)
+    if world == DEFAULT_WORLD and service.settings.read_lag is not None:
+        await lag.set_seconds(tx, world, service.settings.read_lag)
 
 
 async def plant(tx: Tx, service: Service, world: str, seed: Seed) -> None:
