@@ -1,7 +1,7 @@
 """Clusters and their instance groups: rows in and out as core values."""
 
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 import asyncpg
@@ -37,21 +37,21 @@ LIVING = f"""SELECT {CLUSTER.select} FROM cluster WHERE world = $1 AND deleted_a
     AND ($2::text IS NULL OR account = $2) AND ($3::text IS NULL OR region = $3)
     AND ($4::text IS NULL OR name = $4 OR cluster_id = $4) ORDER BY created_at, account, region, cluster_id"""
 GROUPS = f"SELECT {GROUP.select} FROM instance_group WHERE {_KEY} ORDER BY position"
-# What a count is told to be: in a world with a lag what it was before the first change that is not known yet.
-_COUNTED = f"""CASE WHEN EXISTS (SELECT 1 FROM read_lag WHERE world = $1) THEN coalesce((
-    SELECT k.was FROM count_change k WHERE k.world = $1 AND k.account = $2 AND k.region = $3
-    AND k.cluster_id = g.cluster_id AND k.group_name = g.name
-    AND k.at >= g.created_at AND k.at > (SELECT {worlds.NOW} - make_interval(secs => l.seconds) FROM world
-        JOIN read_lag l ON l.world = world.name WHERE world.name = $1) ORDER BY k.at LIMIT 1), g.current)
-    ELSE g.current END"""
 DESCRIBE = {
-    by: f"""SELECT {", ".join(f"c.{column}" for column in CLUSTER.columns)},
-        {", ".join(_COUNTED if column == "current" else f"g.{column}" for column in GROUP.columns)}
+    by: f"""SELECT EXISTS (SELECT 1 FROM read_lag WHERE world = $1), {", ".join(f"c.{c}" for c in CLUSTER.columns)},
+        {", ".join(f"g.{column}" for column in GROUP.columns)}
         FROM cluster c LEFT JOIN instance_group g USING (world, account, region, cluster_id)
         WHERE c.world = $1 AND c.account = $2 AND c.region = $3 AND c.{by} = $4 AND c.deleted_at IS NULL
         ORDER BY g.position"""
     for by in ("name", "cluster_id")
 }
+# In a world whose counts come late: what each was before the first of its changes that is not known yet.
+TOLD_COUNTS = f"""SELECT DISTINCT ON (k.group_name) k.group_name, k.was FROM count_change k
+    JOIN instance_group g USING (world, account, region, cluster_id)
+    WHERE k.world = $1 AND k.account = $2 AND k.region = $3 AND k.cluster_id = $4 AND g.name = k.group_name
+    AND k.at >= g.created_at AND k.at > (SELECT {worlds.NOW} - make_interval(secs => l.seconds)
+        FROM world JOIN read_lag l ON l.world = world.name WHERE world.name = $1)
+    ORDER BY k.group_name, k.at"""
 SAVE = f"""UPDATE cluster SET {CLUSTER.assignments(_CHANGING, 6)}, due_at = $5, failures = 0, error = NULL,
     not_before_wall = NULL WHERE {_KEY}"""
 _OWNED = (
@@ -145,9 +145,14 @@ async def describe(tx: Tx, scope: Scope, name_or_arn: str) -> tuple[Cluster, lis
     rows = await tx.fetch(DESCRIBE[by], scope.world, scope.account, scope.region, value)
     if not rows:
         return None
-    split = len(CLUSTER.columns)
+    split = 1 + len(CLUSTER.columns)
     groups = [_group(values[split:]) for row in rows if (values := tuple(row))[split] is not None]
-    return Cluster(*tuple(rows[0])[:split]), groups
+    late, *facts = tuple(rows[0])[:split]
+    cluster = Cluster(*facts)
+    if late:
+        told = dict(map(tuple, await tx.fetch(TOLD_COUNTS, *_key(scope, cluster.cluster_id))))
+        groups = [replace(group, current=told.get(group.name, group.current)) for group in groups]
+    return cluster, groups
 
 
 async def groups(tx: Tx, scope: Scope, cluster_id: str) -> dict[str, Group]:

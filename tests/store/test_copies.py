@@ -22,7 +22,7 @@ ROWS = {  # tables that this test fills by a statement, since the store writes t
     "fault_hit": "(world, account, region, rule_id, number, effect, at, cluster, group_name, logical_id, attempt, "
     "operation) VALUES ($1, $2, $3, 'fault-1', 1, 'launch-capacity', '2026-01-01T00:00:00Z', 'demo', 'workers', 'n-1', "
     "1, '')",
-    "read_lag": "(world, shown, seconds) VALUES ($1, 'current-count', 60)",
+    "read_lag": "(world, shown, seconds) VALUES ($1, left($2 || $3, 5), 60)",
     "count_change": "(world, account, region, cluster_id, group_name, at, was) "
     "VALUES ($1, $2, $3, 'c', 'workers', '2026-01-01T00:00:00Z', 3)",
     "cluster_operation": "(world, account, region, cluster_id, number, operation_id, kind, created_at, details) "
