@@ -32,6 +32,20 @@ class Use(NamedTuple):
     unhealthy: int
 
 
+class Fee(NamedTuple):
+    """What a plan cost upfront, or one of its extensions by number, in micro-dollars."""
+
+    account: str
+    region: str
+    plan: str
+    extension: int | None
+    instance_type: str
+    instances: int
+    at: WorldTime
+    micro_usd: int
+    evidence: str
+
+
 Uses = dict[tuple[str, int | None], Use]
 """By reservation id and UltraServer number (None without UltraServers)."""
 
@@ -188,6 +202,25 @@ async def wake(tx: Tx, scope: Scope, cluster_id: str, arns: Sequence[str], at: W
         list(arns),
         at,
     )
+
+
+async def fees(tx: Tx, world: str, since: WorldTime | None, until: WorldTime | None) -> list[Fee]:
+    """What was charged upfront in [since, until); a payment that failed is none."""
+    rows = await tx.fetch(
+        """SELECT account, region, plan, extension, instance_type, instances, at, fee, fee_evidence FROM (
+            SELECT account, region, name AS plan, NULL::int AS extension, instance_type, total AS instances,
+                created_at AS at, fee, fee_evidence, declined_at FROM training_plan WHERE world = $1
+            UNION ALL SELECT e.account, e.region, e.plan, e.number, p.instance_type, p.total, e.extended_at, e.fee,
+                e.fee_evidence, e.declined_at FROM plan_extension e JOIN training_plan p
+                ON (p.world, p.account, p.region, p.name) = (e.world, e.account, e.region, e.plan) WHERE e.world = $1
+        ) AS charged WHERE declined_at IS NULL AND ($2::timestamptz IS NULL OR at >= $2)
+            AND ($3::timestamptz IS NULL OR at < $3)
+        ORDER BY at, account, region, plan, extension NULLS FIRST""",
+        world,
+        since,
+        until,
+    )
+    return [Fee(*row) for row in rows]
 
 
 async def extensions(tx: Tx, scope: Scope, plan: str, after: int = 0, limit: int | None = None) -> list[Extension]:

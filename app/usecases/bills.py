@@ -13,9 +13,10 @@ from app.core.errors import Invalid, NotFound
 from app.core.ids import cluster_arn
 from app.core.metering import charge, overlap_ms
 from app.core.times import WorldTime
-from app.store import ledger
+from app.store import ledger, plans
 from app.store.db import Tx
 from app.store.ledger import Entry
+from app.store.plans import Fee as Fee
 from app.usecases import clocks
 
 Grain = Literal["instance", "group", "type", "account", "cluster"]
@@ -71,6 +72,8 @@ class Bill:
 
     as_of: WorldTime
     lines: Sequence[Line]
+    upfront: Sequence[Fee] = ()
+    """Training plans, charged at once when they were bought; no part of the total, which is of clusters."""
 
     @property
     def total_micro_usd(self) -> int:
@@ -92,7 +95,8 @@ async def bill(
         raise Invalid("The period's 'from' must be earlier than its 'to'. Swap them, or leave one out.")
     entries = await _entries(tx, world, cluster, since, until)
     end = now if until is None else min(now, until)
-    return Bill(now, lines(entries, KEYS[by], since, end))
+    upfront = [] if cluster is not None else await plans.fees(tx, world, since, until)
+    return Bill(now, lines(entries, KEYS[by], since, end), upfront)
 
 
 async def _entries(

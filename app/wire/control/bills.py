@@ -8,9 +8,10 @@ from fastapi import APIRouter, Header, Query, Response
 from pydantic import BaseModel, Field
 
 from app.core.errors import Invalid
+from app.core.plans import plan_arn
 from app.core.times import to_iso
 from app.usecases import bills
-from app.usecases.bills import Bill, Grain, Line, Share
+from app.usecases.bills import Bill, Fee, Grain, Line, Share
 from app.wire.control.vocabulary import TEXT, Instant, ServiceOf, WorldOf
 
 router = APIRouter(tags=["bills"])
@@ -69,13 +70,31 @@ class BillLine(BaseModel):
     intervals: list[BillInterval] | None = None
 
 
+class UpfrontFee(BaseModel):
+    """What a training plan cost, or one more stretch of it (`extension`, by number), when it was bought."""
+
+    training_plan_arn: str
+    extension: int | None
+    account: str
+    region: str
+    instance_type: str
+    instances: int
+    charged: str
+    price_evidence: str
+    micro_usd: int
+
+
 class BillOfWorld(BaseModel):
-    """The lines and their sum. What runs counts up to `to`, or to `as_of`, the world's time, if that is earlier."""
+    """The lines and their sum. What runs counts up to `to`, or to `as_of`, the world's time, if that is earlier.
+
+    `upfront` is there when training plans were bought in the period and no cluster is named; it is not in the total.
+    """
 
     currency: str
     total_micro_usd: int
     as_of: str
     lines: list[BillLine]
+    upfront: list[UpfrontFee] | None = None
 
 
 @router.get(
@@ -112,6 +131,21 @@ async def read_bill(
             _line(line, by) | ({"intervals": [_interval(share) for share in line.shares]} if intervals else {})
             for line in found.lines
         ],
+        **({"upfront": [_fee(fee) for fee in found.upfront]} if found.upfront else {}),
+    }
+
+
+def _fee(fee: Fee) -> dict[str, Any]:
+    return {
+        "training_plan_arn": plan_arn(fee.region, fee.account, fee.plan),
+        "extension": fee.extension,
+        "account": fee.account,
+        "region": fee.region,
+        "instance_type": fee.instance_type,
+        "instances": fee.instances,
+        "charged": to_iso(fee.at),
+        "price_evidence": fee.evidence,
+        "micro_usd": fee.micro_usd,
     }
 
 

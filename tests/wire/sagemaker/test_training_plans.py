@@ -340,3 +340,22 @@ def test_a_fork_has_the_plans(world: TestWorld, service: Running) -> None:
     buy(fork.sagemaker, "plan-2", offer)
     assert plan(fork.sagemaker)["EndTime"] == plan(world.sagemaker)["EndTime"] + timedelta(days=1)
     assert refusal(world.sagemaker.describe_training_plan, TrainingPlanName="plan-2")[0] == NOT_FOUND
+
+
+def test_the_bill_shows_what_was_paid_upfront(world: TestWorld) -> None:
+    """CT-6: plans and extensions by themselves, at the moment they were bought, in no cluster's bill and no total."""
+    assert "upfront" not in world.bill()
+    world.fault("internal-error", operation="CreateTrainingPlan", times=1)
+    buy(world.sagemaker, "declined")
+    arn = buy(world.sagemaker)
+    world.advance(120)
+    extend(world.sagemaker, arn)
+    bill = world.bill()
+    assert [(one["training_plan_arn"], one["extension"], one["micro_usd"]) for one in bill["upfront"]] == [
+        (arn, None, 2_196_840_000),
+        (arn, 1, 2_196_840_000),
+    ]
+    assert {one["price_evidence"] for one in bill["upfront"]} == {"recorded"}
+    assert bill["total_micro_usd"] == 0
+    later = world.bill(**{"from": "2026-01-01T00:01:00Z"})["upfront"]
+    assert [one["extension"] for one in later] == [1]
