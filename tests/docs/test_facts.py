@@ -23,6 +23,10 @@ _STAGES = {
     "Deep health check on start": "deep_check",
     "Termination": "shutdown",
     "Create, update or delete a scheduler config or compute quota": "governance",
+    "A volume is attached, or detached": "attach",
+    "An extension is installed on a node, changed or removed": "extension",
+    "A node that moves detaches": "move_out",
+    "A node that moves attaches, until the lifecycle script starts": "move_in",
 }
 
 

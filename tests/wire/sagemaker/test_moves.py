@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.kit import TestWorld, eks, group, slurm, workers
+from tests.kit import Running, TestWorld, eks, group, slurm, workers
 from tests.wire.sagemaker.refused import CONFLICT, INVALID, NOT_FOUND, refusal
 
 NODE, LOGICAL = "i-0123456789abcdef0", "00000000-0000-4000-8000-000000000000"
@@ -290,3 +290,31 @@ def test_refusals(pair: Pair) -> None:
     assert code == INVALID and "Updating" in message
     pair.sagemaker.delete_cluster(ClusterName="two")
     assert refusal(pair.move, InstanceCount=1)[0] == CONFLICT
+
+
+@pytest.mark.parametrize("target", ["b", "c"])
+def test_without_any_delay(service: Running, target: str) -> None:
+    """CT-16: in the profile `instant` a node leaves and arrives at one moment, in its own cluster too."""
+    pair = Pair(service.world(profile="instant"))
+    moved = pair.ids()[0]
+    pair.move(target=target, NodeIds=[moved])
+    pair.world.advance(seconds=0)
+    assert pair.status("two" if target == "c" else "one", moved) == "Running"
+    assert pair.counts("one", "a") == (3, 3)
+
+
+def test_a_fork_goes_on_by_itself(service: Running, pair: Pair) -> None:
+    """CT-0: what is under way in the source is under way in the copy, and ends the same."""
+    moved = pair.ids()[0]
+    pair.move(NodeIds=[moved])
+    made = {"name": f"{pair.world.name}-fork", "fork_of": pair.world.name}
+    answer = pair.world.http.post(f"{pair.world.base}/_windtunnel/worlds", json=made)
+    assert answer.is_success, answer.text
+    twin = TestWorld(service.base, f"{pair.world.name}-fork")
+    for world in (pair.world, twin):
+        world.advance(minutes=5)
+        node = world.sagemaker.describe_cluster_node(ClusterName="two", NodeId=moved)["NodeDetails"]
+        assert node["InstanceStatus"]["Status"] == "Running"
+        operations = world.sagemaker.list_cluster_operations(ClusterName="two")["ClusterOperationSummaries"]
+        assert [one["Status"] for one in operations] == ["Done", "Done"]
+    twin.close()
