@@ -27,7 +27,7 @@ def _no_words(error: DomainError) -> AwsError | None:
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """`hear` turns a request's JSON into what AWS would be sent, `tell` an answer into what this client expects;
-    `unchecked` are paths of members whose form is free; `refusal` gives errors other words, None for AWS's."""
+    `unchecked` are members whose form is free; `refusal` gives errors other words, None for AWS's."""
 
     account: str | None = None
     unchecked: frozenset[str] = frozenset()

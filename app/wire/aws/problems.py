@@ -44,7 +44,7 @@ class Problems:
 
     def breaks(self, value: Any, path: str, constraint: str) -> None:
         """`value` at `path` breaks one constraint, told in AWS's words, unless any value will do there."""
-        if value is not None and path in self.unchecked:
+        if value is not None and path.rpartition(".")[2] in self.unchecked:
             return
         shown = "Value null" if value is None else f"Value '{echo(value)}'"
         self.broken.append(f"{shown} at '{path}' failed to satisfy constraint: {constraint}")

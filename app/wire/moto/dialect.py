@@ -20,7 +20,7 @@ MOST_A_PAGE = 100
 _CLUSTER_ARN = re.compile(r"arn:aws[a-z-]*:sagemaker:.*[:/]([^:/]+)", re.DOTALL)
 _SORTS = {"Name": "NAME", "CreationTime": "CREATION_TIME"}
 _BUCKETS = "s3://sagemaker-"
-_NODE_ID_PATHS = frozenset(("nodeId", "nodeIds"))
+_NODE_IDS = frozenset(("nodeId", "nodeIds", "instanceIds"))
 _NODE = ("InstanceGroupName", "InstanceId", "InstanceStatus", "InstanceType", "LaunchTime")
 _NODE_DETAILS = (*_NODE, "LifeCycleConfig", "ThreadsPerCore")
 _CLUSTER = ("ClusterArn", "ClusterName", "ClusterStatus", "CreationTime", "InstanceGroups", "VpcConfig")
@@ -108,4 +108,4 @@ def context(given: Context) -> Context:
     return replace(given, service=replace(service, database=settled))
 
 
-MOTO = Dialect(ACCOUNT, _NODE_ID_PATHS, hear, tell, refusal, context)
+MOTO = Dialect(ACCOUNT, _NODE_IDS, hear, tell, refusal, context)

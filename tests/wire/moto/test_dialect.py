@@ -92,6 +92,18 @@ def test_nodes_come_and_go_at_once(moto: TestWorld) -> None:
     assert moto.events(), "events are told as in any world"
 
 
+def test_nodes_are_repaired_at_once_and_keep_their_names(moto: TestWorld) -> None:
+    """Replace, reboot and a health check, by the numbered ids; the id is the place, so a replacement has it, too."""
+    moto.sagemaker.create_cluster(**continuous())
+    replaced = moto.sagemaker.batch_replace_cluster_nodes(ClusterName="demo", NodeIds=["workers-0", "workers-9"])
+    assert replaced["Successful"] == ["workers-0"]
+    assert [one["NodeId"] for one in replaced["Failed"]] == ["workers-9"]
+    assert moto.sagemaker.batch_reboot_cluster_nodes(ClusterName="demo", NodeIds=["workers-1"])["Successful"]
+    found = [(node["InstanceId"], node["InstanceStatus"]["Status"]) for node in moto.nodes()]
+    assert found == [("controller-0", "Running"), ("workers-0", "Running"), ("workers-1", "Running")]
+    assert "workers-0" in {event.get("InstanceId") for event in moto.events()}
+
+
 @pytest.mark.parametrize("name", ["nobody", f"arn:aws:sagemaker:us-west-2:{ACCOUNT}:cluster/nobody"])
 def test_what_is_not_there_is_told_in_motos_words(moto: TestWorld, name: str) -> None:
     words = ("ValidationException", "Could not find cluster 'nobody'.")
@@ -150,6 +162,8 @@ def test_nonsense_in_what_the_dialect_reads_is_refused(moto: TestWorld, operatio
 def test_a_node_id_may_be_anything_but_null() -> None:
     found = Problems(frozenset({"nodeIds"}))
     found.breaks(["x"], "nodeIds", "Member must …")
+    assert found.broken == []
+    found.breaks(["x"], "checks.1.member.nodeIds", "Member must …")
     assert found.broken == []
     found.breaks(None, "nodeIds", "Member must not be null")
     assert len(found.broken) == 1
