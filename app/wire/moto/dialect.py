@@ -24,7 +24,22 @@ _NODE_IDS = frozenset(("nodeId", "nodeIds", "instanceIds"))
 _NODE = ("InstanceGroupName", "InstanceId", "InstanceStatus", "InstanceType", "LaunchTime")
 _NODE_DETAILS = (*_NODE, "LifeCycleConfig", "ThreadsPerCore")
 _CLUSTER = ("ClusterArn", "ClusterName", "ClusterStatus", "CreationTime", "InstanceGroups", "VpcConfig")
-_NOT_OF_A_GROUP = ("Status", "ActiveOperations", "MinCount")
+_GROUP = (
+    "CurrentCount",
+    "TargetCount",
+    "InstanceGroupName",
+    "InstanceType",
+    "LifeCycleConfig",
+    "ExecutionRole",
+    "ThreadsPerCore",
+    "InstanceStorageConfigs",
+    "OnStartDeepHealthChecks",
+    "OverrideVpcConfig",
+    "ScheduledUpdateConfig",
+    "SlurmConfig",
+    "TrainingPlanArn",
+)
+"""What was asked of a group, with counts for its InstanceCount."""
 _WORDS = {
     (NotFound, "cluster"): (INVALID, "Could not find cluster '{}'."),
     (NotFound, "node"): (INVALID, "Could not find node '{}' in cluster '{}'."),
@@ -70,7 +85,7 @@ def tell(operation: str, answer: Any) -> Any:
     """The answer with the members that moto's has."""
     match operation:
         case "DescribeCluster":
-            groups = [_without(group, _NOT_OF_A_GROUP) for group in answer["InstanceGroups"]]
+            groups = [_only(group, _GROUP) for group in answer["InstanceGroups"]]
             failure = answer.get("FailureMessage") or ""
             return {**_only(answer, _CLUSTER), "InstanceGroups": groups, "FailureMessage": failure}
         case "DescribeClusterNode":
@@ -88,10 +103,6 @@ def _node(node: Mapping[str, Any], members: tuple[str, ...]) -> dict[str, Any]:
 
 def _only(value: Mapping[str, Any], members: tuple[str, ...]) -> dict[str, Any]:
     return {name: value[name] for name in members if name in value}
-
-
-def _without(value: Mapping[str, Any], members: tuple[str, ...]) -> dict[str, Any]:
-    return {name: item for name, item in value.items() if name not in members}
 
 
 def refusal(error: DomainError) -> AwsError | None:
