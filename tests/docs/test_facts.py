@@ -27,6 +27,7 @@ _STAGES = {
     "An extension is installed on a node, changed or removed": "extension",
     "A node that moves detaches": "move_out",
     "A node that moves attaches, until the lifecycle script starts": "move_in",
+    "Payment of a training plan": "payment",
 }
 
 

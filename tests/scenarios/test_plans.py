@@ -1,5 +1,6 @@
 """A cluster on a training plan: nodes wait for the start, run on the plan's machines, are taken back before the end."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -278,6 +279,28 @@ def test_instances_in_ultra_servers(world: TestWorld) -> None:
     servers = world.sagemaker.list_ultra_servers_by_reserved_capacity(ReservedCapacityArn=one["ReservedCapacityArn"])
     told = [(one["InUseInstanceCount"], one["AvailableInstanceCount"]) for one in servers["UltraServers"]]
     assert told == [(8, 0), (2, 6)]
+    ids = [
+        world.sagemaker.describe_cluster_node(ClusterName="demo", NodeId=node["InstanceId"])["NodeDetails"]
+        for node in world.nodes(InstanceGroupNameContains="workers")
+    ]
+    seen = [details["UltraServerInfo"]["Id"] for details in ids]
+    assert sorted(map(seen.count, set(seen))) == [2, 8]
+    assert set(seen) == {one["UltraServerId"] for one in servers["UltraServers"]}
+
+
+def test_many_callers_want_the_last_machines(bought: TestWorld) -> None:
+    """Clusters made at once never want more of a plan than it has."""
+
+    def create(number: int) -> bool:
+        try:
+            bought.sagemaker.create_cluster(**slurm(on_plan(1, arn(bought)), name=f"c{number}"))
+        except bought.sagemaker.exceptions.ClientError as error:
+            assert "would want 3" in str(error)
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(create, range(8))) == 2
 
 
 def test_a_slow_advance_equals_a_quick_one(bought: TestWorld) -> None:

@@ -8,7 +8,7 @@ from app import catalog
 from app.core import addons, ids
 from app.core.cluster import Cluster, Group, cluster_status, group_status
 from app.core.instance import Instance, vendor_status
-from app.core.plans import NOT_APPLICABLE
+from app.core.plans import NOT_APPLICABLE, server_id
 from app.core.releases import Releases, image_members
 from app.core.scope import Scope
 from app.usecases.descriptions import Described
@@ -168,6 +168,8 @@ def node_details(cluster: Cluster, group: Group, node: Instance, seed: int, rele
         details["PrivateDnsHostname"] = _hostname(node, seed, cluster.region)
         zone = next(zone for zone in catalog.zones(cluster.region) if zone.name == node.zone)
         details["Placement"] = {"AvailabilityZone": zone.name, "AvailabilityZoneId": zone.id}
+        if node.reservation is not None and node.server is not None:
+            details["UltraServerInfo"] = {"Id": server_id(seed, node.reservation, node.server)}
     return details
 
 
