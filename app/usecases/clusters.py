@@ -1,7 +1,7 @@
-"""Clusters as requests see them: create, describe, list, update, delete. Requests write what is wanted, no more."""
+"""Clusters as requests see them: create, list, delete. Requests write what is wanted, no more."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from app import catalog
@@ -13,43 +13,23 @@ from app.core.cluster_events import Event
 from app.core.errors import InUse, Invalid, NotFound
 from app.core.faults import Subject
 from app.core.intent import (
-    EKS,
-    SLURM,
     ClusterIntent,
     GroupIntent,
     Network,
     build_group,
-    check_group,
     check_new,
-    check_slurm,
-    check_strategy,
-    check_unique,
     default_minimum,
 )
 from app.core.operations import Operation
-from app.core.provisioning import network_events
 from app.core.scope import Scope
 from app.core.times import WorldTime, after
-from app.core.updating import begin_update, check_may_delete, check_may_update, revise
+from app.core.updating import check_may_delete
 from app.core.world import World
 from app.store import clusters, creation, events, pages, worlds
 from app.store.db import Database, Tx
 from app.usecases import failing, limits, operations, reserving
-from app.usecases.hardware import cure_the_ill
-from app.usecases.images import known_releases, on_image, releases_of
+from app.usecases.images import on_image, releases_of
 from app.usecases.provisioning import Policy, announce, handle
-
-
-@dataclass(frozen=True, slots=True)
-class UpdateIntent:
-    """What UpdateCluster asks; `facts` are members of the cluster itself to write over."""
-
-    groups: Sequence[GroupIntent]
-    to_delete: Sequence[str]
-    make_continuous: bool
-    orchestrator: tuple[str, str | None] | None
-    slurm_strategy: str | None
-    facts: Mapping[str, Any]
 
 
 async def world_of(tx: Tx, scope: Scope) -> World:
@@ -108,10 +88,10 @@ async def create(db: Database, scope: Scope, intent: ClusterIntent) -> Cluster:
         raise _eks_taken(intent)
     fault = None
     if addons.AUTO_SCALING in intent.request:
-        fault = await db.run(_auto_scaling_fault, scope, survey.world, "CreateCluster", intent.name, intent.request)
+        fault = await db.run(auto_scaling_fault, scope, survey.world, "CreateCluster", intent.name, intent.request)
     cluster = _build(scope, intent, survey.world, survey.generation, fault)
     images = releases_of(survey.releases)
-    groups = _build_groups(cluster, intent.groups, 0, survey.world.now, intent.network)
+    groups = build_groups(cluster, intent.groups, 0, survey.world.now, intent.network)
     groups = [on_image(group, images, images.newest) for group in groups]
     begun = operations.of_creation(survey.world.seed, cluster, groups)
     if survey.has_quotas or reserving.arns_of(groups):
@@ -142,7 +122,7 @@ async def _create(
     begun: Sequence[Operation],
 ) -> Cluster:
     at = cluster.created_at
-    told = [Event("cluster-started", at, params={"operation": "creation"}), *_announce_groups(groups, at)]
+    told = [Event("cluster-started", at, params={"operation": "creation"}), *announce_groups(groups, at)]
     told = told if cluster.continuous else []
     cluster = replace(cluster, event_seq=len(told))
     change = state_change(cluster, groups)
@@ -166,7 +146,7 @@ def _taken(name: str) -> InUse:
     )
 
 
-async def _auto_scaling_fault(
+async def auto_scaling_fault(
     tx: Tx, scope: Scope, world: World, operation: str, name: str, given: Mapping[str, Any]
 ) -> str | None:
     """What keeps the autoscaling that the operation turns on from working, by a fault rule."""
@@ -191,9 +171,10 @@ def _build(scope: Scope, intent: ClusterIntent, world: World, generation: int, f
     )
 
 
-def _build_groups(
+def build_groups(
     cluster: Cluster, intents: Sequence[GroupIntent], first: int, at: WorldTime, network: Network | None
 ) -> list[Group]:
+    """The groups as they begin, the first of them at the place `first`."""
     groups = []
     for place, one in enumerate(intents, first):
         used = one.network or network
@@ -211,7 +192,8 @@ def _zones(region: str, network: Network | None) -> list[tuple[str | None, str]]
     return [(subnet, names[below(0, subnet, "subnet-zone", len(names))]) for subnet in network.subnets]
 
 
-def _announce_groups(groups: Sequence[Group], at: WorldTime) -> list[Event]:
+def announce_groups(groups: Sequence[Group], at: WorldTime) -> list[Event]:
+    """The events with which the groups' operations begin."""
     return [
         Event("group-started", at, group.name, params={"operation": group.operation, **scaling(group)})
         for group in groups
@@ -229,82 +211,6 @@ async def page(tx: Tx, scope: Scope, **question: Any) -> list[pages.ListedCluste
     if not found:
         await world_of(tx, scope)
     return found
-
-
-async def update(tx: Tx, scope: Scope, name_or_arn: str, intent: UpdateIntent, policy: Policy) -> Cluster:
-    """Change what is wanted; several updates may be under way at once."""
-    world, cluster = await must_lock(tx, scope, name_or_arn, policy)
-    check_may_update(cluster)
-    if intent.orchestrator not in (None, (cluster.orchestrator, cluster.eks_arn)):
-        raise Invalid(
-            f"The orchestrator of cluster '{cluster.name}' cannot be changed. Remove Orchestrator, or repeat it."
-        )
-    groups = await clusters.groups(tx, scope, cluster.cluster_id)
-    cluster = _turn_continuous(cluster, intent, groups)
-    check_unique([group.name for group in intent.groups])
-    network = network_of(cluster.spec.get("VpcConfig"))
-    for group in intent.groups:
-        if group.name not in groups:
-            check_group(group, cluster.continuous, cluster.orchestrator, network is not None)
-        elif group.minimum is not None and not cluster.continuous:
-            raise Invalid(f"Instance group '{group.name}': MinInstanceCount needs NodeProvisioningMode Continuous.")
-    revision = revise(cluster, groups, intent.groups, intent.to_delete, world.now)
-    first = 1 + max((group.position for group in groups.values()), default=-1)
-    added = _build_groups(cluster, revision.added, first, world.now, network)
-    if added:
-        images = await known_releases(tx, scope.world)
-        eldest = next((group.image for group in groups.values() if cluster.continuous), images.newest)
-        added = [on_image(group, images, eldest) for group in added]
-    kept = {**groups, **revision.changed, **{group.name: group for group in added}}
-    if cluster.controller_first:
-        staying = [group for group in kept.values() if group.delete_requested_at is None]
-        check_slurm(cluster.name, [g.node_type for g in staying], [g.target for g in staying])
-    checked = await reserving.check(tx, scope, cluster.cluster_id, groups, list(kept.values()), world.now)
-    kept = {group.name: group for group in checked}
-    added = [kept[group.name] for group in added]
-    await limits.check(tx, scope, cluster.cluster_id, checked)
-    changing = [g for name, g in revision.changed.items() if g.operation is not None and g != groups[name]]
-    await clusters.insert_groups(tx, scope, cluster.cluster_id, added)
-    await clusters.save_groups(tx, scope, cluster.cluster_id, [kept[name] for name in revision.changed])
-    await operations.record_scaling(tx, scope, world.seed, cluster, groups, kept, world.now)
-    continuous, eks = cluster.continuous, cluster.orchestrator == EKS
-    addons.check(cluster.spec, intent.facts, eks=eks, continuous=continuous)
-    fault = await _auto_scaling_fault(tx, scope, world, "UpdateCluster", cluster.name, intent.facts)
-    facts = addons.with_facts(cluster.spec, intent.facts, world.now, fault)
-    was, cluster = cluster, begin_update(cluster, facts, bool(added or changing))
-    if cluster.recovers and not was.recovers:
-        await cure_the_ill(tx, scope, world, cluster)
-    await announce(tx, scope, was, cluster, kept.values(), world.now)
-    told = _tell_update(cluster, added, changing, world.now)
-    await save_due(tx, scope, cluster, told, world.now, policy)
-    return cluster
-
-
-def _turn_continuous(cluster: Cluster, intent: UpdateIntent, groups: Mapping[str, Group]) -> Cluster:
-    """HP-1: a classic cluster becomes continuous when every group then has SlurmConfig."""
-    continuous = cluster.continuous or intent.make_continuous
-    check_strategy(continuous and cluster.orchestrator == SLURM, intent.slurm_strategy)
-    if continuous == cluster.continuous:
-        return cluster
-    if cluster.orchestrator == SLURM:
-        kinds = {name: group.node_type for name, group in groups.items() if name not in intent.to_delete}
-        kinds |= {one.name: one.node_type or kinds.get(one.name) for one in intent.groups}
-        if None in kinds.values():
-            missing = ", ".join(sorted(name for name, kind in kinds.items() if kind is None))
-            raise Invalid(
-                f"NodeProvisioningMode Continuous needs SlurmConfig in every instance group. Missing: {missing}."
-            )
-    spec = {**cluster.spec, "NodeProvisioningMode": "Continuous"}
-    return replace(cluster, continuous=True, controller_ready_at=cluster.in_service_at, spec=spec)
-
-
-def _tell_update(cluster: Cluster, added: Sequence[Group], changing: Sequence[Group], at: WorldTime) -> list[Event]:
-    if not added and not changing:
-        return []
-    told = [Event("cluster-started", at, params={"operation": "update"}), *_announce_groups([*changing, *added], at)]
-    if cluster.opened_at is not None:
-        told += [event for group in added for event in network_events(group, at)]
-    return told
 
 
 async def save_due(

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from app.core.times import from_millis, to_millis
-from app.usecases import clusters, descriptions
+from app.usecases import clusters, descriptions, updates
 from app.wire.aws.registry import Context
 from app.wire.sagemaker import sagemaker
 from app.wire.sagemaker.paging import Pager
@@ -63,7 +63,7 @@ async def list_clusters(ctx: Context, req: dict[str, Any]) -> dict[str, Any]:
 @sagemaker.operation
 async def update_cluster(ctx: Context, req: "UpdateClusterRequestTypeDef") -> dict[str, Any]:
     intent = update_intent(req, ctx.service.settings)
-    cluster = await ctx.service.db.run(clusters.update, ctx.scope, req["ClusterName"], intent, ctx.service.policy)
+    cluster = await ctx.service.db.run(updates.update, ctx.scope, req["ClusterName"], intent, ctx.service.policy)
     return {"ClusterArn": cluster.arn}
 
 

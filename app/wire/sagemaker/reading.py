@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from app.core.errors import Invalid
 from app.core.intent import EKS, SLURM, ClusterIntent, GroupIntent
 from app.settings import Settings
-from app.usecases.clusters import UpdateIntent, network_of
+from app.usecases.clusters import network_of
 from app.usecases.tagging import check_keys
+from app.usecases.updates import UpdateIntent
 
 if TYPE_CHECKING:
     from types_boto3_sagemaker.type_defs import (
