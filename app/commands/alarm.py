@@ -22,7 +22,7 @@ def set_alarm(
     as_json: o.Json = False,
 ) -> None:
     """Set the state of an alarm; in ALARM it rolls back the software updates that watch it."""
-    body = {"name": name, "state": state, "account": account, "region": region}
+    body = {"name": name, "state": state.upper(), "account": account, "region": region}
     show(call("POST", "alarms", world=world, endpoint=endpoint, body=body), as_json=as_json)
 
 

@@ -168,6 +168,7 @@ def arrived(move: Move, group: Group, cluster: Cluster, billings: int) -> Instan
         script_returns_at=at if group.has_script else None,
         deep_check_at=at if group.deep_check else None,
         terminate_at=at if leaving else None,
+        image=group.image,
         billings=billings + 1,
         billed_from=at,
     )

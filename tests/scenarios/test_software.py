@@ -1,7 +1,9 @@
 """HP-30: UpdateClusterSoftware, from the request to the end, and every way in which it can end."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import httpx
 import pytest
 from botocore.exceptions import ClientError
 
@@ -490,3 +492,35 @@ def test_the_same_bytes_however_it_is_cut(service: Running) -> None:
         return exported
 
     assert told_by([300]) == told_by([1] * 300) == told_by([0.7, 99.3, 200])
+
+
+def test_two_callers_at_once(four: TestWorld) -> None:
+    """HP-30: one update begins, the others are refused."""
+    four.sagemaker.list_clusters()
+
+    def ask(_: int) -> str:
+        try:
+            patch(four)
+        except ClientError as error:
+            return str(error.response["Error"]["Code"])
+        return "begun"
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = sorted(pool.map(ask, range(8)))
+    assert answers == ["ConflictException"] * 7 + ["begun"]
+    four.advance(minutes=1)
+    assert shown(four) == ("InService", "Succeeded", 4)
+
+
+def test_a_fork_in_the_middle(four: TestWorld, service: Running) -> None:
+    """CT-2, HP-30: the fork goes on as its source does, with its own releases and alarms."""
+    patch(four, DeploymentConfig=rolling(2, 300, **watching()))
+    four.advance(100)
+    body = {"name": f"{four.name}-twin", "fork_of": four.name}
+    httpx.post(f"{service.base}/_windtunnel/worlds", json=body).raise_for_status()
+    twin = TestWorld(service.base, f"{four.name}-twin")
+    alarm(twin, "ALARM")
+    for world in (four, twin):
+        world.advance(minutes=20)
+    assert (shown(four)[1], shown(twin)[1]) == ("Succeeded", "RollbackComplete")
+    twin.close()
