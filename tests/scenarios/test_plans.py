@@ -161,6 +161,37 @@ def test_machines_of_the_plan_are_taken_and_given_back(bought: TestWorld) -> Non
     assert counts(world) == (0, 2)
 
 
+def test_a_replaced_node_takes_a_machine_of_the_plan_again(bought: TestWorld) -> None:
+    """HP-29: another instance, the same place, nothing on demand."""
+    world, (start, _) = bought, moments(bought)
+    world.sagemaker.create_cluster(**slurm(on_plan(2, arn(world))))
+    advance_to(world, start, 60)
+    before = {node["InstanceId"] for node in world.nodes(InstanceGroupNameContains="workers")}
+    world.sagemaker.batch_replace_cluster_nodes(ClusterName="demo", NodeIds=[min(before)])
+    world.advance(120)
+    after = {node["InstanceId"] for node in world.nodes(InstanceGroupNameContains="workers")}
+    assert len(after) == 2 and len(after - before) == 1
+    assert (running(world), counts(world)) == (2, (2, 0))
+    assert len(told(world, RESERVED)) == 3 and world.bill(by="group")["total_micro_usd"] > 0
+    [line] = [one for one in world.bill(by="group")["lines"] if one["group"] == "workers"]
+    assert (line["micro_usd"], line["price_evidence"]) == (0, "training-plan")
+
+
+def test_a_classic_cluster_on_a_plan(bought: TestWorld) -> None:
+    """HP-40: created once the plan is there; what is taken back before the end does not roll it back."""
+    world, (start, end) = bought, moments(bought)
+    advance_to(world, start)
+    given = {key: value for key, value in on_plan(2, arn(world)).items() if key != "SlurmConfig"}
+    world.sagemaker.create_cluster(**classic(given))
+    world.advance(60)
+    assert (world.describe()["ClusterStatus"], counts(world)) == ("InService", (2, 0))
+    advance_to(world, end, -3600)
+    assert (world.describe()["ClusterStatus"], running(world)) == ("InService", 0)
+    extend(world.sagemaker, arn(world))
+    world.advance(60)
+    assert (world.describe()["ClusterStatus"], running(world)) == ("InService", 2)
+
+
 def test_two_clusters_share_a_plan(bought: TestWorld) -> None:
     """Together they may want as many as it has; ListClusters finds both by the plan."""
     world, (start, _) = bought, moments(bought)
