@@ -20,8 +20,14 @@ _STAGES = {
     "Boot, until the script starts": "boot",
     "Lifecycle script": "script",
     "Script that hangs, until it times out": "script_timeout",
-    "Deep health check on start": "deep_check",
+    "Deep health check": "deep_check",
     "Termination": "shutdown",
+    "A termination that failed is tried again": "stuck",
+    "A hardware fault, until it is noticed": "detect",
+    "Reboot": "reboot",
+    "A slow boot takes longer by": "slow_boot",
+    "Software update of a node, until the lifecycle script starts": "patch",
+    "A node's failed software update is tried again": "patch_retry",
     "Create, update or delete a scheduler config or compute quota": "governance",
     "A volume is attached, or detached": "attach",
     "An extension is installed on a node, changed or removed": "extension",
@@ -73,6 +79,7 @@ def test_stages_take_what_is_told() -> None:
     rows = _rows(FIDELITY)
     for title, key in _STAGES.items():
         assert rows[title] == [str(round(PROFILES[name].delays[key].total_seconds())) for name in PROFILES], title
+    assert {*_STAGES.values(), "detach", "none", "second"} == set(PROFILES["fast"].delays)
     retries = [", ".join(map(str, PROFILES[name].retries)) for name in PROFILES]
     assert rows["Retries after a failure (the last one repeats)"] == retries
 
