@@ -22,7 +22,6 @@ OUT_OF_REACH = {
     ("DatabaseConfigurationRollbackStatus", "NotApplicable"): "there is no accounting database to change",
     ("DatabaseConfigurationRollbackStatus", "Reverted"): "there is no accounting database to change",
     ("DatabaseConfigurationRollbackStatus", "RevertFailed"): "there is no accounting database to change",
-    ("UltraServerHealthStatus", "Insufficient-Data"): "the health of an UltraServer is always known",
 }
 """What no command reaches, with the reason; docs/fidelity.md says the same to users."""
 

@@ -199,6 +199,8 @@ TABLE = table(STAGES)
 LAUNCHABLE = frozenset(_WITHDRAWABLE)
 COUNTED = frozenset(_UP)
 """CurrentCount counts what has reached Running and has not begun to terminate (HP-6)."""
+UNHEALTHY = frozenset((Node.ILL, Node.UNPATCHED))
+"""An instance that is there and does not work as it should."""
 _BILLED = frozenset((Node.CONFIGURING, Node.CHECKING, *_UP, Node.DETACHING, Node.ATTACHING))
 _NO_PATCH = dict.fromkeys(("patch_at", "retry_at", "next_image"))
 _NO_TROUBLE = _NO_PATCH | dict.fromkeys(

@@ -12,7 +12,7 @@ from app.core.cluster_events import Event
 from app.core.failures import CAPACITY_MESSAGE
 from app.core.faults import Faults, Subject
 from app.core.health import hazards
-from app.core.instance import COUNTED, Instance, Node, refused, run, wants_launch
+from app.core.instance import COUNTED, UNHEALTHY, Instance, Node, refused, run, wants_launch
 from app.core.lifecycle import Fired
 from app.core.metering import Interval
 from app.core.plans import reserved_arn
@@ -22,7 +22,6 @@ from app.core.times import WorldTime, after
 from app.core.timings import Timings
 from app.core.values import evolve
 
-_ILL = frozenset((Node.ILL, Node.UNPATCHED))
 _NOT_RETRYABLE = ("script-failed", "script-timed-out")
 
 
@@ -68,7 +67,7 @@ class Batch:
         """What the stage changes in the group's counts."""
         if fired.source is Node.EXAMINED:
             self.examined.add(group)
-        for counts, states in ((self.current, COUNTED), (self.ill, _ILL)):
+        for counts, states in ((self.current, COUNTED), (self.ill, UNHEALTHY)):
             if joined := (fired.target in states) - (fired.source in states):
                 counts[group] = counts.get(group, 0) + joined
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from app.core.instance import Node
+from app.core.instance import UNHEALTHY
 from app.core.plans import Extension, Plan, Reserved
 from app.core.scope import Scope
 from app.core.times import WorldTime
@@ -158,11 +158,11 @@ async def live(tx: Tx, scope: Scope, now: WorldTime) -> dict[str, int]:
 async def uses(tx: Tx, scope: Scope, reservation_ids: Sequence[str]) -> Uses:
     """How many machines of these reserved capacities are held."""
     rows = await tx.fetch(
-        f"""SELECT reservation, server, count(*), count(*) FILTER (WHERE status = $5) FROM instance
+        f"""SELECT reservation, server, count(*), count(*) FILTER (WHERE status = ANY($5)) FROM instance
         WHERE {_TENANT} AND reservation = ANY($4) AND zone IS NOT NULL GROUP BY reservation, server""",
         *_tenant(scope),
         list(reservation_ids),
-        Node.FAILED,
+        list(UNHEALTHY),
     )
     return {(row[0], row[1]): Use(row[2], row[3]) for row in rows}
 
