@@ -13,6 +13,7 @@ from app.commands.output import dollars, show, table
 COLUMNS = ("cluster_name", "group", "instance_id", "instance_type", "began", "ended", "seconds")
 PRICES = ("usd_per_hour", "usd", "price_evidence")
 INTERVAL = ("began", "ended", "seconds", *PRICES)
+FEE = ("training_plan", "extension", "instance_type", "instances", "charged", "usd", "price_evidence")
 By = Literal["instance", "group", "type", "account", "cluster"]
 
 
@@ -36,7 +37,7 @@ def bill(
     if as_json:
         show(answer, as_json=True)
     elif as_csv:
-        _write_csv(answer["lines"])
+        _write_csv(answer["lines"], answer.get("upfront", []))
     else:
         _print(answer)
 
@@ -50,6 +51,13 @@ def _print(answer: dict[str, Any]) -> None:
         if line.get("intervals"):
             table([_row(each) for each in line["intervals"]], INTERVAL, title=_about(line))
     print(f"total {dollars(answer['total_micro_usd'])} {answer['currency']} as of {answer['as_of']}")
+    if fees := answer.get("upfront", []):
+        table([_fee(fee) for fee in fees], FEE, title="training plans, paid upfront and in no total")
+        print(f"upfront {dollars(sum(fee['micro_usd'] for fee in fees))} {answer['currency']}")
+
+
+def _fee(fee: dict[str, Any]) -> dict[str, Any]:
+    return {**fee, "training_plan": fee["training_plan_arn"].rpartition("/")[2], "usd": dollars(fee["micro_usd"])}
 
 
 def _row(line: dict[str, Any]) -> dict[str, Any]:
@@ -70,8 +78,10 @@ def _about(line: dict[str, Any]) -> str:
     return "intervals of " + " ".join(name for name in names if name)
 
 
-def _write_csv(lines: list[dict[str, Any]]) -> None:
-    names = [name for name in dict.fromkeys(key for line in lines for key in line) if name != "intervals"]
+def _write_csv(lines: list[dict[str, Any]], fees: list[dict[str, Any]]) -> None:
+    """The lines, then the fees of training plans, which have `charged` instead of a time that ran."""
+    rows = [*lines, *fees]
+    names = [name for name in dict.fromkeys(key for row in rows for key in row) if name != "intervals"]
     writer = csv.DictWriter(sys.stdout, names, extrasaction="ignore")
     writer.writeheader()
-    writer.writerows(lines)
+    writer.writerows(rows)

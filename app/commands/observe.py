@@ -22,8 +22,23 @@ def events(limit: Limit = None, world: o.World = None, endpoint: o.Endpoint = No
     if as_json:
         show(answer, as_json=True)
         return
-    columns = ("time", "detail-type", "account", "region", "resources", "detail")
-    table(answer["events"], columns, empty="no events")
+    table([_in_short(one) for one in answer["events"]], empty="no events")
+
+
+def _in_short(envelope: dict[str, Any]) -> dict[str, Any]:
+    """An envelope as one row; --json has all of it."""
+    detail = envelope["detail"]
+    event, health = detail.get("EventDetails", {}), detail.get("HealthSummary", {})
+    said = (event.get("Description"), detail.get("FailureMessage"), health.get("HealthStatusReason"))
+    return {
+        "time": envelope["time"],
+        "detail_type": envelope["detail-type"].removeprefix("SageMaker HyperPod "),
+        "cluster": event.get("ClusterName") or detail.get("ClusterName"),
+        "group": event.get("InstanceGroupName"),
+        "instance": event.get("InstanceId") or detail.get("InstanceId"),
+        "status": event.get("EventLevel") or detail.get("ClusterStatus") or health.get("HealthStatus"),
+        "what": next(filter(None, said), None),
+    }
 
 
 def attachments(world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:

@@ -146,9 +146,17 @@ def _refuse_change(member: str, old: Group) -> None:
 
 
 def begin_update(cluster: Cluster, facts: Mapping[str, Any], busy: bool) -> Cluster:
-    """The cluster with an update under way; an update during creation belongs to the creation."""
-    operation = "update" if busy and cluster.in_service_at is not None else cluster.operation
-    return replace(cluster, operation=operation, spec={**cluster.spec, **facts})
+    """The cluster with an update under way; an update during creation belongs to the creation.
+
+    Why the update before was rolled back is told until this one begins.
+    """
+    begins = busy and cluster.in_service_at is not None
+    return replace(
+        cluster,
+        operation="update" if begins else cluster.operation,
+        failure_message=None if begins else cluster.failure_message,
+        spec={**cluster.spec, **facts},
+    )
 
 
 def addition_problem(cluster: Cluster, group: Group | None, zones: Sequence[str], types: Sequence[str]) -> str | None:

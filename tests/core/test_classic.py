@@ -52,6 +52,15 @@ def test_an_update_shows() -> None:
     assert fleet.counts("a") == (3, 3, 0)
 
 
+def test_why_an_update_failed_is_told_until_the_next_begins() -> None:
+    """A cluster that is well again does not go on naming an old failure."""
+    fleet = resting(group("a", 2), pools=[pool(3)])
+    fleet.update(("a", 4, None)).run(at(99))
+    assert (fleet.status, fleet.cluster.failure_message is None) == ("InService", False)
+    fleet.update(("a", 3, None)).run(at(199))
+    assert (fleet.status, fleet.counts("a"), fleet.cluster.failure_message) == ("InService", (3, 3, 0), None)
+
+
 def test_a_failed_update_returns_to_the_former_counts() -> None:
     fleet = resting(group("a", 2), group("b", 1), pools=[pool(4)])
     fleet.update(("a", 4, None), ("b", 2, None)).run(at(60))

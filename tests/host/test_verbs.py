@@ -12,6 +12,7 @@ from app.cli import app
 from app.commands.client import Refused
 from app.settings import Settings
 from tests.kit import Running, TestWorld, group, serving, slurm, workers
+from tests.plans import buy
 
 TYPE = "ml.g5.2xlarge"
 
@@ -137,13 +138,16 @@ def test_quotas(windtunnel: Windtunnel) -> None:
 
 def test_what_the_service_has_seen(windtunnel: Windtunnel) -> None:
     """CT-7, CT-8: requests, events, metrics."""
-    windtunnel.world.sagemaker.create_cluster(ClusterName="demo", InstanceGroups=[group("workers", 1)])
+    windtunnel.world.sagemaker.create_cluster(**slurm(workers(1)))
     windtunnel.world.advance(hours=1)
     assert "CreateCluster" in windtunnel.say("requests")
     assert len(windtunnel.ask("requests", "--limit", "1")["requests"]) == 1
     assert "aws.sagemaker" in {each["source"] for each in windtunnel.ask("events")["events"]}
     assert len(windtunnel.ask("events", "--limit", "1")["events"]) == 1
-    assert "detail-type" in windtunnel.say("events")
+    heading, _, *rows = windtunnel.say("events").splitlines()
+    assert heading.split() == ["time", "detail", "type", "cluster", "group", "instance", "status", "what"]
+    assert any("Cluster State Change" in row and "InService" in row for row in rows)
+    assert any("Cluster Event" in row and "successfully provisioned" in row for row in rows)
     assert "# HELP" in windtunnel.say("metrics")
     assert {"name", "labels", "value"} == set(windtunnel.ask("metrics")["metrics"][0])
 
@@ -206,6 +210,21 @@ def test_the_bill_in_every_form(windtunnel: Windtunnel) -> None:
     assert len(rows) == 2
     for by in ("group", "type", "account", "cluster"):
         assert windtunnel.ask("bill", "--by", by)["total_micro_usd"] == answer["total_micro_usd"]
+
+
+def test_the_bill_tells_what_plans_cost_upfront(windtunnel: Windtunnel) -> None:
+    """CT-6: as words and as CSV, beside the total, and not on a cluster's bill."""
+    buy(windtunnel.world.sagemaker)
+    windtunnel.world.sagemaker.create_cluster(ClusterName="demo", InstanceGroups=[group("workers", 1)])
+    windtunnel.world.advance(hours=1)
+    text = windtunnel.say("bill")
+    assert "plan-1" in text
+    assert "upfront 2196.840000 USD" in text
+    assert text.count("2196.840000") == 2
+    header, *rows = windtunnel.say("bill", "--csv").splitlines()
+    assert "training_plan_arn" in header.split(",")
+    assert len(rows) == 2
+    assert "plan-1" not in windtunnel.say("bill", "--cluster", "demo")
 
 
 def test_worlds(windtunnel: Windtunnel) -> None:

@@ -189,8 +189,10 @@ def _interval(share: Share) -> dict[str, Any]:
 
 def _csv(bill: Bill, by: Grain) -> str:
     written = io.StringIO()
-    names = [name for name in BillLine.model_fields if name != "intervals"]
-    writer = csv.DictWriter(written, names)
+    rows = [*(_line(line, by) for line in bill.lines), *map(_fee, bill.upfront)]
+    shown = (BillLine, UpfrontFee) if bill.upfront else (BillLine,)
+    names = dict.fromkeys(name for shape in shown for name in shape.model_fields if name != "intervals")
+    writer = csv.DictWriter(written, list(names))
     writer.writeheader()
-    writer.writerows(_line(line, by) for line in bill.lines)
+    writer.writerows(rows)
     return written.getvalue()

@@ -1,5 +1,7 @@
 """Training plans through boto3: what is searched can be bought, lives by the clock, and can be extended."""
 
+import csv
+import io
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -359,3 +361,9 @@ def test_the_bill_shows_what_was_paid_upfront(world: TestWorld) -> None:
     assert bill["total_micro_usd"] == 0
     later = world.bill(**{"from": "2026-01-01T00:01:00Z"})["upfront"]
     assert [one["extension"] for one in later] == [1]
+    written = world.http.get(f"{world.endpoint}/_windtunnel/bills", params={"format": "csv"}).text
+    rows = list(csv.DictReader(io.StringIO(written)))
+    assert [(row["training_plan_arn"], row["micro_usd"], row["cluster_arn"]) for row in rows] == [
+        (arn, "2196840000", ""),
+        (arn, "2196840000", ""),
+    ]
