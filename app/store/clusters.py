@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import asyncpg
 
 from app.core.cluster import Cluster, Group
+from app.core.releases import Release
 from app.core.scope import Scope
 from app.core.times import WorldTime
-from app.store import worlds
+from app.store import software, worlds
 from app.store.db import Tx
 from app.store.rows import Shape, insert_rows, update_rows
 
@@ -24,21 +25,24 @@ _GROUP_CHANGING = [column for column in GROUP.columns if column not in ("name", 
 _read_changing = CLUSTER.getter(_CHANGING)
 _read_group_changing = GROUP.getter(_GROUP_CHANGING)
 
-CLAIM = f"""SELECT {CLUSTER.select}, due_at FROM cluster
+# Moves are few, so that a pass asks for those that arrive only where there are any. One that was begun while a claim
+# waited for its lock is met by the next pass, which is due when it arrives.
+_AWAITS = """EXISTS (SELECT 1 FROM node_move m WHERE (m.world, m.account, m.region, m.cluster_id)
+        = (cluster.world, cluster.account, cluster.region, cluster.cluster_id))"""
+_CLAIMED = f"{CLUSTER.select}, due_at, {_AWAITS}"
+CLAIM = f"""SELECT {_CLAIMED} FROM cluster
     WHERE world = $1 AND due_at <= $2 AND (not_before_wall IS NULL OR not_before_wall <= clock_timestamp())
     ORDER BY due_at, created_at, account, region, cluster_id LIMIT 1 FOR UPDATE"""
 _LIVE = "world = $1 AND account = $2 AND region = $3 AND {} = $4 AND deleted_at IS NULL"
-LOCK = {
-    by: f"SELECT {CLUSTER.select}, due_at FROM cluster WHERE {_LIVE.format(by)} FOR UPDATE"
-    for by in ("name", "cluster_id")
-}
+LOCK = {by: f"SELECT {_CLAIMED} FROM cluster WHERE {_LIVE.format(by)} FOR UPDATE" for by in ("name", "cluster_id")}
 GET = {by: f"SELECT {CLUSTER.select} FROM cluster WHERE {_LIVE.format(by)}" for by in ("name", "cluster_id")}
 LIVING = f"""SELECT {CLUSTER.select} FROM cluster WHERE world = $1 AND deleted_at IS NULL
     AND ($2::text IS NULL OR account = $2) AND ($3::text IS NULL OR region = $3)
     AND ($4::text IS NULL OR name = $4 OR cluster_id = $4) ORDER BY created_at, account, region, cluster_id"""
 GROUPS = f"SELECT {GROUP.select} FROM instance_group WHERE {_KEY} ORDER BY position"
 DESCRIBE = {
-    by: f"""SELECT EXISTS (SELECT 1 FROM read_lag WHERE world = $1), {", ".join(f"c.{c}" for c in CLUSTER.columns)},
+    by: f"""SELECT EXISTS (SELECT 1 FROM read_lag WHERE world = $1), {software.RELEASES_HELD},
+        {", ".join(f"c.{column}" for column in CLUSTER.columns)},
         {", ".join(f"g.{column}" for column in GROUP.columns)}
         FROM cluster c LEFT JOIN instance_group g USING (world, account, region, cluster_id)
         WHERE c.world = $1 AND c.account = $2 AND c.region = $3 AND c.{by} = $4 AND c.deleted_at IS NULL
@@ -69,19 +73,27 @@ _TOLD = ("cluster_event", "outbox")
 REMEMBERED = 20
 """The last deleted clusters of a world whose events are kept, so that who is told of them late is told still."""
 # A cluster may be buried as of an earlier instant than another: so a few are looked at, not the next one alone.
-FORGET = f"""DELETE FROM {{table}} t USING (SELECT account, region, cluster_id FROM cluster
+_FORGOTTEN = ", ".join(
+    f"""no_{table} AS (DELETE FROM {table} t USING old WHERE t.world = $1
+        AND (t.account, t.region, t.cluster_id) = (old.account, old.region, old.cluster_id))"""
+    for table in _TOLD
+)
+FORGET = f"""WITH old AS MATERIALIZED (SELECT account, region, cluster_id FROM cluster
         WHERE world = $1 AND deleted_at IS NOT NULL
-        ORDER BY deleted_at DESC, account, region, cluster_id OFFSET {REMEMBERED} LIMIT 10) c
-    WHERE t.world = $1 AND (t.account, t.region, t.cluster_id) = (c.account, c.region, c.cluster_id)"""
-BURY = f"""UPDATE cluster SET deleted_at = $5, due_at = NULL, deletion_begun_at = coalesce(deletion_begun_at, $5)
+        ORDER BY deleted_at DESC, account, region, cluster_id OFFSET {REMEMBERED} LIMIT 10),
+    {_FORGOTTEN} SELECT count(*) FROM old"""
+BURY = f"""WITH {", ".join(f"no_{table} AS (DELETE FROM {table} WHERE {_KEY})" for table in _OWNED)}
+    UPDATE cluster SET deleted_at = $5, due_at = NULL, deletion_begun_at = coalesce(deletion_begun_at, $5)
     WHERE {_KEY}"""
 
 
 class Claimed(NamedTuple):
-    """A cluster, locked until the transaction ends, and the instant for which it is due."""
+    """A cluster, locked until the transaction ends, the instant for which it is due, and whether nodes are on their way
+    into it from other groups."""
 
     cluster: Cluster
     due_at: WorldTime | None
+    awaits: bool = False
 
 
 def reference(scope: Scope, name_or_arn: str) -> tuple[str, str]:
@@ -108,13 +120,17 @@ def _group(row: Iterable[Any]) -> Group:
 _ARRAYS = [place for place, field in enumerate(fields(Group)) if field.name in ("instance_types", "zones")]
 
 
+def _claimed(row: Iterable[Any]) -> Claimed:
+    *facts, due_at, awaits = row
+    return Claimed(Cluster(*facts), due_at, awaits)
+
+
 async def claim_due(tx: Tx, world: str, now: WorldTime, *, wait: bool) -> Claimed | None:
     """The cluster that has been due the longest: one that another holds is passed over, or waited for."""
     row = await tx.fetchrow(CLAIM if wait else f"{CLAIM} SKIP LOCKED", world, now)
     if row is None:
         return None
-    *facts, due_at = row
-    return Claimed(Cluster(*facts), due_at)
+    return _claimed(row)
 
 
 async def lock(tx: Tx, scope: Scope, name_or_arn: str) -> Claimed | None:
@@ -123,8 +139,7 @@ async def lock(tx: Tx, scope: Scope, name_or_arn: str) -> Claimed | None:
     row = await tx.fetchrow(LOCK[by], scope.world, scope.account, scope.region, value)
     if row is None:
         return None
-    *facts, due_at = row
-    return Claimed(Cluster(*facts), due_at)
+    return _claimed(row)
 
 
 async def get(tx: Tx, scope: Scope, name_or_arn: str) -> Cluster | None:
@@ -139,20 +154,28 @@ async def living(tx: Tx, world: str, account: str | None, region: str | None, na
     return [Cluster(*row) for row in rows]
 
 
-async def describe(tx: Tx, scope: Scope, name_or_arn: str) -> tuple[Cluster, list[Group]] | None:
-    """A cluster and its groups, as one statement sees them."""
+class Seen(NamedTuple):
+    """A cluster and its groups, and the releases that its world has besides the catalogue's."""
+
+    cluster: Cluster
+    groups: list[Group]
+    releases: list[Release]
+
+
+async def describe(tx: Tx, scope: Scope, name_or_arn: str) -> Seen | None:
+    """A cluster and what is told of it, as one statement sees them."""
     by, value = reference(scope, name_or_arn)
     rows = await tx.fetch(DESCRIBE[by], scope.world, scope.account, scope.region, value)
     if not rows:
         return None
-    split = 1 + len(CLUSTER.columns)
+    split = 2 + len(CLUSTER.columns)
     groups = [_group(values[split:]) for row in rows if (values := tuple(row))[split] is not None]
-    late, *facts = tuple(rows[0])[:split]
+    late, releases, *facts = tuple(rows[0])[:split]
     cluster = Cluster(*facts)
     if late:
         told = dict(map(tuple, await tx.fetch(TOLD_COUNTS, *_key(scope, cluster.cluster_id))))
         groups = [replace(group, current=told.get(group.name, group.current)) for group in groups]
-    return cluster, groups
+    return Seen(cluster, groups, [Release(*one) for one in releases])
 
 
 async def groups(tx: Tx, scope: Scope, cluster_id: str) -> dict[str, Group]:
@@ -182,10 +205,7 @@ async def remove_groups(tx: Tx, scope: Scope, cluster_id: str, names: list[str])
 async def bury(tx: Tx, scope: Scope, cluster_id: str, at: WorldTime) -> None:
     """The cluster is gone: what is left is a name and an id for the bill."""
     await tx.execute(BURY, *_key(scope, cluster_id), at)
-    for table in _OWNED:
-        await tx.execute(f"DELETE FROM {table} WHERE {_KEY}", *_key(scope, cluster_id))
-    for table in _TOLD:
-        await tx.execute(FORGET.format(table=table), scope.world)
+    await tx.execute(FORGET, scope.world)
 
 
 async def postpone(tx: Tx, scope: Scope, cluster_id: str, error: str) -> None:

@@ -12,7 +12,7 @@ from app.core.releases import Release
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.core.world import World
-from app.store import worlds
+from app.store import software, worlds
 from app.store.clusters import CLUSTER, GROUP
 from app.store.db import Tx
 from app.store.rows import dollars
@@ -24,7 +24,7 @@ SURVEY = f"""SELECT {worlds.COLUMNS},
     CASE WHEN $5::text IS NULL THEN false ELSE EXISTS (SELECT 1 FROM cluster WHERE {_TENANT} AND deleted_at IS NULL
         AND eks_arn = $5) END,
     EXISTS (SELECT 1 FROM quota WHERE {_TENANT}),
-    ARRAY(SELECT ROW(version, security, retired) FROM image_release WHERE world = $1)
+    {software.RELEASES_HELD}
     FROM world WHERE name = $1"""
 
 

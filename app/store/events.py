@@ -11,7 +11,6 @@ from app.core.times import WorldTime
 from app.store import outbox
 from app.store.db import Tx
 from app.store.pages import Question
-from app.store.rows import insert_rows
 
 _KEY = "world = $1 AND account = $2 AND region = $3 AND cluster_id = $4"
 _FIELDS = "seq, kind, at, group_name, instance_id, logical_id, params"
@@ -45,13 +44,14 @@ async def append(tx: Tx, scope: Scope, cluster_id: str, events: Sequence[Event],
         (*key, first + place, e.kind, e.at, e.group, e.instance_id, e.logical_id, e.params)
         for place, e in enumerate(events)
     ][-keep:]
-    await insert_rows(tx, "cluster_event", _COLUMNS, records)
     newest = last_seq + len(events)
-    if records:
-        times = [event.at for event in events]
-        span = outbox.Entry(max(times), CLUSTER_EVENT, {}, newest - len(records) + 1, newest, min(times))
-        await outbox.put(tx, scope, cluster_id, [span], keep)
-    if newest > keep and records:
+    if not records:
+        return newest
+    times = [event.at for event in events]
+    span = outbox.Entry(max(times), CLUSTER_EVENT, {}, newest - len(records) + 1, newest, min(times))
+    rows = [dict(zip(_COLUMNS, record, strict=True)) for record in records]
+    await outbox.put_events(tx, scope, cluster_id, rows, span, keep)
+    if newest > keep:
         await tx.execute(f"DELETE FROM cluster_event WHERE {_KEY} AND seq <= $5", *key, newest - keep)
     return newest
 

@@ -24,13 +24,15 @@ MOST_KEPT = 10_000
 """The newest rows of a cluster that are kept, unless told."""
 BEFORE_ALL = (0, 0)
 _KEY = "world = $1 AND account = $2 AND region = $3 AND cluster_id = $4"
-_PUT = f"""WITH last AS (SELECT coalesce(max(seq), 0) AS seq FROM outbox WHERE {_KEY}),
+_PUT = f"""last AS (SELECT coalesce(max(seq), 0) AS seq FROM outbox WHERE {_KEY}),
     trimmed AS (DELETE FROM outbox WHERE {_KEY} AND seq <= (SELECT seq FROM last) + $6 - $7::bigint)
     INSERT INTO outbox (world, account, region, cluster_id, seq, at, detail_type, detail, first_event, last_event,
         first_at)
     SELECT $1, $2, $3, $4, last.seq + u.n, u.at, u.detail_type, u.detail, u.first_event, u.last_event, u.first_at
     FROM last, jsonb_to_recordset($5) AS u(n bigint, at timestamptz, detail_type text, detail jsonb,
         first_event bigint, last_event bigint, first_at timestamptz)"""
+_PUT_EVENTS = f"""WITH told AS (
+        INSERT INTO cluster_event SELECT * FROM jsonb_populate_recordset(NULL::cluster_event, $8)), {_PUT}"""
 # A wall clock's milliseconds begin a world's positions, so that they are greater than those of any former world of its
 # name, and a reader who goes on from there after a reset gets all of the new one.
 _BEGIN = """INSERT INTO feed (world, head) SELECT name, greatest(extract(epoch FROM clock_timestamp()) * 1000,
@@ -92,9 +94,22 @@ class Told(NamedTuple):
 
 async def put(tx: Tx, scope: Scope, cluster_id: str, entries: Sequence[Entry], keep: int = MOST_KEPT) -> None:
     """Put entries behind the cluster's others, whose lock the caller holds; drop what is older than the newest."""
-    rows = [{"n": n, **entry._asdict()} for n, entry in enumerate(entries, 1)]
+    rows = _rows(entries)
     if rows:
-        await tx.execute(_PUT, scope.world, scope.account, scope.region, cluster_id, rows, len(rows), keep)
+        key = (scope.world, scope.account, scope.region, cluster_id)
+        await tx.execute(f"WITH {_PUT}", *key, rows, len(rows), keep)
+
+
+async def put_events(
+    tx: Tx, scope: Scope, cluster_id: str, events: Sequence[Mapping[str, Any]], span: Entry, keep: int
+) -> None:
+    """Write rows of `cluster_event`, and with the same statement the entry that tells of them."""
+    key = (scope.world, scope.account, scope.region, cluster_id)
+    await tx.execute(_PUT_EVENTS, *key, _rows([span]), 1, keep, events)
+
+
+def _rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
+    return [{"n": n, **entry._asdict()} for n, entry in enumerate(entries, 1)]
 
 
 async def announce(tx: Tx, scope: Scope, cluster_id: str, at: WorldTime, messages: Sequence[Message]) -> None:

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from app.core.instance import Node
+from app.core.releases import Release
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.store.clusters import reference
 from app.store.db import Tx
+from app.store.software import RELEASES_HELD
 
 _TENANT = "c.world = $1 AND c.account = $2 AND c.region = $3 AND c.deleted_at IS NULL"
 _SAME = "(g.world, g.account, g.region, g.cluster_id) = (c.world, c.account, c.region, c.cluster_id)"
@@ -52,10 +54,12 @@ _NODE_COLUMNS = [f"n.{'group_name' if name == 'group' else name}" for name in Li
 
 
 class NodePage(NamedTuple):
-    """A page of nodes, the seed of their world, and whether their cluster is continuous."""
+    """A page of nodes, the seed of their world, whether their cluster is continuous, and the releases that the world
+    has besides the catalogue's."""
 
     seed: int
     continuous: bool
+    releases: list[Release]
     nodes: list[ListedNode]
 
 
@@ -154,7 +158,8 @@ async def nodes(
         question.where("instance_id IS NOT NULL")
     columns = ", ".join(_NODE_COLUMNS)
     rows = await tx.fetch(
-        f"""SELECT (SELECT seed FROM world WHERE world.name = $1), c.continuous, i.* FROM cluster c LEFT JOIN LATERAL (
+        f"""SELECT (SELECT seed FROM world WHERE world.name = $1), c.continuous, {RELEASES_HELD}, i.*
+        FROM cluster c LEFT JOIN LATERAL (
             SELECT {columns} FROM instance n WHERE n.world = $1 AND n.account = $2 AND n.region = $3
                 AND n.cluster_id = c.cluster_id{question.text} ORDER BY {order} LIMIT {int(limit)}) i ON true
         WHERE {_TENANT} AND c.{by} = $4""",
@@ -162,8 +167,9 @@ async def nodes(
     )
     if not rows:
         return None
-    found = [_node(facts) for _, _, *facts in rows if facts[0] is not None]
-    return NodePage(rows[0][0], rows[0][1], found)
+    seed, continuous, releases, *_ = rows[0]
+    found = [_node(facts) for _, _, _, *facts in rows if facts[0] is not None]
+    return NodePage(seed, continuous, [Release(*one) for one in releases], found)
 
 
 def _node(facts: Sequence[Any]) -> ListedNode:

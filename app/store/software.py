@@ -10,6 +10,8 @@ from app.store.db import Tx
 from app.store.rows import insert_rows
 
 RELEASES = "SELECT version, security, retired FROM image_release WHERE world = $1"
+RELEASES_HELD = "ARRAY(SELECT ROW(version, security, retired) FROM image_release WHERE world = $1)"
+"""The same as a column of a statement that reads something else."""
 _TENANT = "world = $1 AND account = $2 AND region = $3"
 
 

@@ -11,7 +11,7 @@ from app.store import clusters, instances
 from app.store.db import Tx
 from app.usecases import reserving
 from app.usecases.clusters import unknown, world_of
-from app.usecases.images import known_releases
+from app.usecases.images import releases_of
 
 
 class Described(NamedTuple):
@@ -33,7 +33,7 @@ async def describe(tx: Tx, scope: Scope, name_or_arn: str) -> Described:
     found = await clusters.describe(tx, scope, name_or_arn)
     if found is None:
         raise unknown(name_or_arn)
-    cluster, groups = found
+    cluster, groups, besides = found
     flexible = any("InstanceRequirements" in group.spec["request"] for group in groups)
     running = await instances.running_by_type(tx, scope, cluster.cluster_id) if flexible else {}
     scaling_now = None
@@ -42,6 +42,5 @@ async def describe(tx: Tx, scope: Scope, name_or_arn: str) -> Described:
         scaling_now = addons.auto_scaling(cluster.spec, world.now, world.timings.delays["setup"])
     patched = any(group.update_status is not None for group in groups)
     updated = await instances.updated(tx, scope, cluster.cluster_id) if patched else {}
-    releases = await known_releases(tx, scope.world)
     plans = await reserving.statuses(tx, scope, groups)
-    return Described(cluster, groups, running, scaling_now, updated, releases, plans)
+    return Described(cluster, groups, running, scaling_now, updated, releases_of(besides), plans)

@@ -99,7 +99,7 @@ async def handle(tx: Tx, world: World, due: Claimed, policy: Policy) -> Counter[
         decide(made, batch)
         new = _launch_planned(made, batch, world, around)
     await _save_batch(tx, scope, world, batch, new)
-    if not more:  # they may arrive in the cluster that they leave, so those who leave go first
+    if due.awaits and not more:  # they may arrive in the cluster that they leave, so those who leave go first
         await arrivals.take_in(tx, scope, world, cluster, groups, at)
     await _reclaim(tx, scope, made, around)
     again = [at] if more or made.plan else []
