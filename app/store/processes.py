@@ -67,7 +67,10 @@ async def take_pulse(tx: Tx) -> None:
 
 
 async def hold(tx: Tx, name: str, owner: str, epoch: int | None, seconds: float) -> int | None:
-    """Renew the lease of `epoch`, or take it when it is free; the epoch that is held, or None."""
+    """Renew the lease of `epoch`, or take it when it is free; the epoch that is held, or None.
+
+    The epochs of a row begin behind those of any former row of the name, since a holder of that may still write.
+    """
     held: int | None = await tx.fetchval(
         """UPDATE lease SET until_wall = clock_timestamp() + make_interval(secs => $4)
         WHERE name = $1 AND owner = $2 AND epoch = $3 RETURNING epoch""",
@@ -80,7 +83,7 @@ async def hold(tx: Tx, name: str, owner: str, epoch: int | None, seconds: float)
         return held
     taken: int | None = await tx.fetchval(
         """INSERT INTO lease AS l (name, owner, epoch, until_wall, passes)
-        VALUES ($1, $2, 1, clock_timestamp() + make_interval(secs => $3), 0)
+        VALUES ($1, $2, extract(epoch FROM clock_timestamp()) * 1000, clock_timestamp() + make_interval(secs => $3), 0)
         ON CONFLICT (name) DO UPDATE SET owner = $2, epoch = l.epoch + 1, until_wall = excluded.until_wall
         WHERE l.until_wall <= clock_timestamp() RETURNING epoch""",
         name,

@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from app.store import processes
-from app.store.db import Database
+from app.store.db import Database, Tx
 
 _numbers = itertools.count(1)
 
@@ -22,50 +22,60 @@ def lease() -> str:
 
 async def test_the_holder_renews_and_others_wait(database: Database, lease: str) -> None:
     async with database.connection() as tx:
-        assert await processes.hold(tx, lease, "one", None, 60) == 1
-        assert await processes.hold(tx, lease, "one", 1, 60) == 1
+        epoch = await taken(tx, lease, "one", 60)
+        assert await processes.hold(tx, lease, "one", epoch, 60) == epoch
         assert await processes.hold(tx, lease, "two", None, 60) is None
-        assert await processes.count_pass(tx, lease, 1)
+        assert await processes.count_pass(tx, lease, epoch)
+
+
+async def taken(tx: Tx, lease: str, name: str, seconds: float) -> int:
+    epoch = await processes.hold(tx, lease, name, None, seconds)
+    assert epoch is not None
+    return epoch
 
 
 async def test_the_epoch_rises_with_every_holder(database: Database, lease: str) -> None:
     """RL-6: it never repeats, and who was overtaken holds nothing."""
     async with database.connection() as tx:
-        assert await processes.hold(tx, lease, "one", None, 0) == 1
-        assert await processes.hold(tx, lease, "two", None, 60) == 2
-        assert await processes.hold(tx, lease, "one", 1, 60) is None
-        assert not await processes.count_pass(tx, lease, 1)
+        epoch = await taken(tx, lease, "one", 0)
+        assert await processes.hold(tx, lease, "two", None, 60) == epoch + 1
+        assert await processes.hold(tx, lease, "one", epoch, 60) is None
+        assert not await processes.count_pass(tx, lease, epoch)
 
 
 async def test_a_stale_holder_writes_nothing(database: Database, lease: str) -> None:
     """RL-6."""
     async with database.connection() as tx:
-        assert await processes.hold(tx, lease, "stopped", None, 0) == 1
-        assert not await processes.count_pass(tx, lease, 1), "its time is over, although nobody has come"
-        assert await processes.hold(tx, lease, "next", None, 60) == 2
-        assert not await processes.count_pass(tx, lease, 1)
-        assert await processes.hold(tx, lease, "stopped", 1, 60) is None
+        epoch = await taken(tx, lease, "stopped", 0)
+        assert not await processes.count_pass(tx, lease, epoch), "its time is over, although nobody has come"
+        assert await processes.hold(tx, lease, "next", None, 60) == epoch + 1
+        assert not await processes.count_pass(tx, lease, epoch)
+        assert await processes.hold(tx, lease, "stopped", epoch, 60) is None
 
 
 async def test_a_name_that_is_used_again_is_another_holder(database: Database, lease: str) -> None:
     """RL-7: a restarted process with a dead one's name does not inherit the lease, it waits for its end."""
     async with database.connection() as tx:
-        assert await processes.hold(tx, lease, "reconciler-1", None, 60) == 1
+        await taken(tx, lease, "reconciler-1", 60)
         assert await processes.hold(tx, lease, "reconciler-1", None, 60) is None
 
 
 async def test_a_row_that_vanished_is_made_anew(database: Database, lease: str) -> None:
-    """RL-7."""
+    """RL-7: by whoever comes first; the former holder's epoch is no longer one."""
     async with database.connection() as tx:
-        assert await processes.hold(tx, lease, "one", None, 60) == 1
+        epoch = await taken(tx, lease, "one", 60)
         await tx.execute("DELETE FROM lease WHERE name = $1", lease)
-        assert not await processes.count_pass(tx, lease, 1)
-        assert await processes.hold(tx, lease, "one", 1, 60) == 1
+        assert not await processes.count_pass(tx, lease, epoch)
+        later = await taken(tx, lease, "two", 60)
+        assert later > epoch
+        assert not await processes.count_pass(tx, lease, epoch), "two would write under one epoch"
+        assert await processes.hold(tx, lease, "one", epoch, 60) is None
 
 
 async def test_of_many_at_once_one_gets_it(database: Database, lease: str) -> None:
     takings = [database.run(processes.hold, lease, f"p-{n}", None, 60) for n in range(5)]
-    assert sorted(await asyncio.gather(*takings), key=str) == [1, None, None, None, None]
+    got = await asyncio.gather(*takings)
+    assert sum(epoch is not None for epoch in got) == 1
 
 
 async def test_who_lives(database: Database, lease: str) -> None:

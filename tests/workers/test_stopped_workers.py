@@ -39,8 +39,12 @@ async def test_a_stopped_scheduler(settings: Settings, database: asyncpg.Connect
     """RL-6: ten times over the lease: another takes it within twice its time; the old epoch never writes again."""
     schedulers = {one.pid: one for one in (Forked("scheduler", settings) for _ in range(2))}
     try:
-        row = await until(database, LEASE, lambda row: row["held"] and row["passes"] > 0, 30)
-        await until(database, "SELECT count(*) FROM process WHERE kind = 'scheduler'", lambda row: row[0] == 2, 30)
+        pids = ", ".join(f"'{pid}'" for pid in schedulers)
+        both = f"SELECT count(*) FROM process WHERE kind = 'scheduler' AND split_part(name, '-', 2) IN ({pids})"
+        await until(database, both, lambda row: row[0] == 2, 30)
+        row = await until(
+            database, LEASE, lambda row: row["held"] and row["passes"] > 0 and row["owner"].split("-")[1] in pids, 30
+        )
         for _ in range(ROUNDS):
             stale_owner, stale_epoch = row["owner"], row["epoch"]
             holder = schedulers[int(stale_owner.split("-")[1])]
