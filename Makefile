@@ -8,11 +8,13 @@ STAMP := $(VENV)/.installed
 CLIENTS := .clients
 TESTS ?= tests
 WORKERS ?= 2
+STEPS ?= 10000
+SEED ?=
 # Generated files that must be current; each is a module with a --check flag.
 CURRENT ?= $(filter-out %.__init__,$(patsubst scripts/%.py,scripts.%,$(wildcard scripts/*.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help install up test check format clients clean
+.PHONY: help install up test model check format clients clean
 
 help: ## What there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -30,6 +32,9 @@ up: $(STAMP) ## Run the service in this terminal; ARGS="--port 4700" are handed 
 
 test: $(STAMP) ## All tests; TESTS=tests/core for some
 	$(BIN)/python -m pytest -n $(WORKERS) $(TESTS)
+
+model: $(STAMP) ## Walk against the model of what a user may rely on; STEPS=10000 SEED=7
+	MODEL_STEPS=$(STEPS) MODEL_SEED=$(SEED) $(BIN)/python -m pytest -n 0 --timeout 0 -s tests/model tests/workers/test_killed_walk.py
 
 check: $(STAMP) ## Format, lint, types, layers, generated files
 	$(BIN)/ruff format --check .

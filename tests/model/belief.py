@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 WINDOW = timedelta(hours=3)
 WAITING, OPEN = ("Creating", "Updating"), ("InService", "Degraded")
+SCALABLE = (*OPEN, "SystemUpdating")
 GATES = ("controller", "login")
 OK: Set[str] = {"ok"}
 NOT_FOUND = {"ResourceNotFound"}
@@ -23,7 +24,8 @@ NEXT = {
     },
     False: {
         "Creating": {"InService", "RollingBack", "Failed"},
-        "InService": {"Updating", "RollingBack", "Deleting"},
+        "InService": {"Updating", "RollingBack", "SystemUpdating", "Deleting"},
+        "SystemUpdating": {"InService"},
         "Updating": {"InService", "RollingBack"},
         "RollingBack": {"InService", "Failed"},
         "Failed": {"Deleting"},
@@ -55,11 +57,19 @@ class Group:
     current: int = 0
     leaving: bool = False
 
+    @property
+    def is_open(self) -> bool:
+        return self.status in OPEN and not self.leaving
+
+    @property
+    def is_scalable(self) -> bool:
+        return self.status in SCALABLE and not self.leaving
+
     def want(self, target: int, minimum: int | None, now: datetime) -> None:
         """HP-15, HP-17: an update of it, as it was seen to be."""
         wanted = self.minimum if minimum is None else minimum
         if wanted != self.minimum:
-            if self.status in OPEN and self.waits_since is None:
+            if self.status in SCALABLE and self.waits_since is None:
                 if self.current < wanted:
                     self.waits_since, self.stable = now, (self.target, self.minimum)
             else:
@@ -71,8 +81,8 @@ class Group:
         self.target = max(0, self.target - count)
         self.minimum = min(self.minimum, self.target)
 
-    def look(self, shown: dict[str, object], now: datetime, *, gated: bool, is_open: bool) -> None:
-        """HP-14 to HP-17: the counts are those that were asked, or, after three hours, those of the last service."""
+    def look(self, shown: dict[str, object], now: datetime, *, gated: bool, is_open: bool, may_dip: bool) -> None:
+        """HP-14 to HP-17, HP-21: the counts are those that were asked, or after three hours those of before."""
         status, current = str(shown["Status"]), shown["CurrentCount"]
         counts = (shown["TargetCount"], shown["MinCount"])
         assert isinstance(current, int)
@@ -82,11 +92,12 @@ class Group:
         if over:
             assert status not in WAITING, f"{status} beyond its three hours"
         if self.waits_since is not None and not over:
-            assert (status in WAITING) == (current < self.minimum), f"{status} with {current} of {self.minimum}"
+            assert status in WAITING or current >= self.minimum or may_dip, f"{status}: {current} of {self.minimum}"
+            assert status not in WAITING or current < self.minimum, f"{status}: {current} of {self.minimum}"
         elif self.waits_since is None and is_open:
-            assert status in OPEN, status
+            assert status in SCALABLE, status
         self.target, self.minimum = int(str(counts[0])), int(str(counts[1]))
-        if status in OPEN:
+        if status in SCALABLE:
             self.waits_since = None
 
 
@@ -107,6 +118,11 @@ class Cluster:
         if not rests or any(name in self.groups and self.groups[name].leaving for name in groups):
             return CONFLICT
         return OK
+
+    def may_patch(self) -> Set[str]:
+        """What UpdateClusterSoftware of the whole cluster answers (HP-19)."""
+        free = all(group.is_open for group in self.groups.values() if not group.leaving)
+        return OK if self.status == "InService" and free else CONFLICT
 
     def may_touch(self) -> Set[str]:
         """What an operation on nodes answers, before it looks at the nodes."""

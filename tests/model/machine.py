@@ -1,61 +1,62 @@
 """The walk: what a user does to a world, each answer foretold, and the world looked at after every step (RL-12)."""
 
+import time
 from collections import Counter
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from botocore.exceptions import ClientError
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tests.kit import Running, TestWorld, classic, eks, group, login, slurm, workers
-from tests.model import looking
-from tests.model.belief import CONFLICT, GATES, INVALID, NOT_FOUND, OK, OPEN, Cluster, Group, reachable
-
-P5, C5 = "ml.p5.48xlarge", "ml.c5.xlarge"
-KINDS = ("slurm", "slurm-login", "eks", "classic")
-EFFECTS = (
-    "launch-capacity",
-    "launch-transient",
-    "launch-unhealthy",
-    "boot-slow",
-    "script-failed",
-    "script-hang",
-    "node-hardware",
-    "reboot-failed",
-    "terminate-failed",
-)
-WAYS = (0, 1, 2, 3, 5, 30, 300, 3600, 3 * 3600)
-names = st.sampled_from(("one", "one", "one", "two"))
-scalable = st.sampled_from(("a", "b", "login"))
-counts = st.integers(0, 5)
-minimums = st.one_of(st.none(), st.integers(0, 5))
-picks = st.lists(st.integers(0, 7), min_size=1, max_size=3)
+from tests.model.belief import CONFLICT, GATES, INVALID, NOT_FOUND, OK, Cluster, Group
+from tests.model.watching import Watch
+from tests.workers.forked import Forked
 
 
 class Walk(RuleBasedStateMachine):
     """One world with a frozen clock and two names of clusters."""
 
     service: Running
+    reconcilers: Sequence[Forked] = ()
     steps = 0
+    kills = 0
+    saw: ClassVar[Counter[str]] = Counter()
+    """Statuses of clusters and groups, and answers, by how often they were seen."""
 
-    @initialize(seed=st.integers(0, 2**31), kind=st.sampled_from(KINDS), count=counts, heal=st.booleans())
-    def begin(self, seed: int, kind: str, count: int, heal: bool) -> None:
+    @initialize(
+        seed=st.integers(0, 2**31),
+        kinds=st.tuples(st.sampled_from(KINDS), st.sampled_from(KINDS)),
+        count=counts,
+        heal=st.booleans(),
+        machines=st.sampled_from((None, None, 2, 4)),
+        effect=st.sampled_from((None, None, "script-failed", "launch-transient", "launch-unhealthy")),
+        seconds=st.sampled_from((0, 3, 30, 30)),
+    )
+    def begin(
+        self,
+        seed: int,
+        kinds: tuple[str, str],
+        count: int,
+        heal: bool,
+        machines: int | None,
+        effect: str | None,
+        seconds: int,
+    ) -> None:
         self.world: TestWorld = self.service.world(seed=seed)
-        self.clusters: dict[str, Cluster] = {}
-        self.identities = looking.Identities()
-        self.nodes: dict[str, looking.Rows] = {}
-        self.told: dict[str, looking.Rows] = {}
-        self.ceilings: dict[str, int | None] = {}
+        self.seen = Watch(self.world, self.saw)
+        self.clusters = self.seen.clusters
+        self.releases = self.asked = 0
         self.touched: set[str] = set()
         """Nodes that were asked something of since the clock last moved."""
-        self.troubled = False
-        """Faults or repairs may have changed instances since the last calm."""
-        self.fresh = True
-        """What was asked since has been taken up: the clock has been told to move."""
-        self.create("one", kind, count, None, False, heal)
-        self.advance(30)
+        self.capacity(machines)
+        if effect is not None:
+            self.trouble(effect, 1.0, 1)
+        for name, kind in zip(("one", "two"), kinds, strict=True):
+            self.create(name, kind, count, None, False, heal)
+        self.advance(seconds)
 
     # What a user asks.
 
@@ -75,7 +76,7 @@ class Walk(RuleBasedStateMachine):
             case _:
                 others = [login()] if kind == "slurm-login" else []
                 asked = slurm(*others, workers(count, "a", **facts), **wide)
-        now = self.now()
+        now = self.seen.now()
         wanted: Set[str] = {"ResourceInUse"} if name in self.clusters else OK
         if wanted == OK and least is not None and least > count:
             wanted = INVALID
@@ -102,7 +103,7 @@ class Walk(RuleBasedStateMachine):
             wanted = wanted | INVALID if wanted != OK else INVALID
         if self.ask("update_cluster", wanted, ClusterName=name, InstanceGroups=[asked]) is None or cluster is None:
             return
-        now = self.now()
+        now = self.seen.now()
         if not cluster.continuous:
             cluster.before = {one: each.target for one, each in cluster.groups.items()}
             cluster.status = self.world.describe(name)["ClusterStatus"]
@@ -141,7 +142,7 @@ class Walk(RuleBasedStateMachine):
     @rule(name=names, mode=st.sampled_from(("Automatic", "None")))
     def recovery(self, name: str, mode: str) -> None:
         cluster = self.clusters.get(name)
-        self.troubled = True
+        self.seen.troubled = True
         self.ask("update_cluster", cluster.may() if cluster else NOT_FOUND, ClusterName=name, NodeRecovery=mode)
 
     @rule(name=names)
@@ -149,7 +150,7 @@ class Walk(RuleBasedStateMachine):
         cluster = self.clusters.get(name)
         wanted = (OK if cluster.is_deletable else CONFLICT) if cluster else NOT_FOUND
         if self.ask("delete_cluster", wanted, ClusterName=name) and cluster:
-            self.see(name, cluster)
+            self.seen.see(name, cluster)
 
     @rule(name=names, of=scalable, count=st.integers(1, 3))
     def add(self, name: str, of: str, count: int) -> None:
@@ -162,17 +163,11 @@ class Walk(RuleBasedStateMachine):
         if answer is None or cluster is None:
             return
         mine = cluster.groups.get(of)
-        code = (
-            None if mine and self.is_open(mine) else "InvalidInstanceGroupStatus" if mine else "InstanceGroupNotFound"
-        )
+        code = None if mine and mine.is_scalable else "InvalidInstanceGroupStatus" if mine else "InstanceGroupNotFound"
         assert [one["ErrorCode"] for one in answer["Failed"]] == ([code] if code else [])
         if code is None and mine is not None:
             assert len(answer["Successful"]) == count
             mine.target += count
-
-    @staticmethod
-    def is_open(one: Group) -> bool:
-        return one.status in OPEN and not one.leaving
 
     @rule(name=names, picked=picks, logical=st.booleans())
     def take(self, name: str, picked: list[int], logical: bool) -> None:
@@ -205,7 +200,7 @@ class Walk(RuleBasedStateMachine):
             code = answer.get(one[self.id_of(key)])
             allowed = self.fate(name, one, "InstanceIdInUse" if verb == "replace" else None, busy, any_status=False)
             assert code in allowed, f"{code} for {one}, not {allowed}"
-        self.troubled = True
+        self.seen.troubled = True
         self.touch(chosen)
 
     def fate(
@@ -216,7 +211,7 @@ class Walk(RuleBasedStateMachine):
         mine = cluster.groups[node["InstanceGroupName"]]
         if of_controller and cluster.slurm and node["InstanceGroupName"] == "controller":
             return {of_controller}
-        if not self.is_open(mine):
+        if not (mine.is_scalable if any_status else mine.is_open):
             return set(busy)
         status = node["InstanceStatus"]["Status"]
         if self.key(node) in self.touched or status in ("Failure", "ShuttingDown"):
@@ -228,7 +223,7 @@ class Walk(RuleBasedStateMachine):
     def choose(self, name: str, picked: list[int], logical: bool) -> tuple[list[dict[str, Any]], str]:
         cluster = self.clusters.get(name)
         key = "NodeLogicalIds" if logical and (cluster is None or cluster.continuous) else "NodeIds"
-        nodes = [one for one in self.nodes.get(name, []) if one[self.id_of(key)]]
+        nodes = [one for one in self.seen.nodes.get(name, []) if one[self.id_of(key)]]
         return [nodes[place] for place in sorted({pick % len(nodes) for pick in picked})] if nodes else [], key
 
     @staticmethod
@@ -265,10 +260,10 @@ class Walk(RuleBasedStateMachine):
         """StartClusterHealthCheck."""
         cluster = self.clusters.get(name)
         wanted: Set[str] = cluster.may_touch() if cluster else NOT_FOUND
-        mine = [one for one in self.nodes.get(name, []) if one["InstanceGroupName"] == of]
+        mine = [one for one in self.seen.nodes.get(name, []) if one["InstanceGroupName"] == of]
         ready = [one for one in mine if one["InstanceStatus"]["Status"] == "Running"]
         if cluster and wanted == OK:
-            if of not in cluster.groups or not self.is_open(cluster.groups[of]) or not ready:
+            if of not in cluster.groups or not cluster.groups[of].is_open or not ready:
                 wanted = INVALID
             elif self.touched & {self.key(one) for one in ready}:
                 wanted = OK | INVALID
@@ -276,20 +271,31 @@ class Walk(RuleBasedStateMachine):
         if self.ask("start_cluster_health_check", wanted, ClusterName=name, DeepHealthCheckConfigurations=asked):
             self.touch(mine)
 
+    @rule(name=names, newer=st.booleans())
+    def patch(self, name: str, newer: bool) -> None:
+        """UpdateClusterSoftware of the whole cluster, perhaps to a release that is new."""
+        if newer:
+            self.releases += 1
+            self.world.control("POST", "images", json={"version": f"2.{self.releases}.0"})
+        cluster = self.clusters.get(name)
+        wanted = cluster.may_patch() if cluster else NOT_FOUND
+        if self.ask("update_cluster_software", wanted, ClusterName=name) and cluster:
+            self.seen.see(name, cluster)
+
     # What befalls the world.
 
     @rule(total=st.one_of(st.none(), st.integers(0, 6)))
     def capacity(self, total: int | None) -> None:
         pools = self.world.control("GET", "capacity")["pools"]
         used = sum(pool["used"] for pool in pools if pool["instance_type"] == P5)
-        self.ceilings[P5] = None if total is None else max(total, used)
+        self.seen.ceilings[P5] = None if total is None else max(total, used)
         self.world.capacity(P5, total)
 
     @rule(
         effect=st.sampled_from(EFFECTS), probability=st.sampled_from((0.3, 1.0)), times=st.sampled_from((1, 2, 5, None))
     )
     def trouble(self, effect: str, probability: float, times: int | None) -> None:
-        self.troubled = True
+        self.seen.troubled = True
         self.world.fault(effect, probability=probability, **({} if times is None else {"times": times}))
 
     @rule()
@@ -303,131 +309,60 @@ class Walk(RuleBasedStateMachine):
 
     def moved(self) -> None:
         self.touched.clear()
-        self.fresh = True
+        self.seen.fresh = True
+
+    @precondition(lambda self: self.reconcilers)
+    @rule(waits=st.lists(st.integers(0, 150), min_size=1, max_size=4), rate=st.sampled_from((60.0, 1000.0)))
+    def run(self, waits: list[int], rate: float) -> None:
+        """The clock runs, and after each wait, in milliseconds, a reconciler is killed wherever it is."""
+        self.world.control("POST", "clock", json={"frozen": False, "rate": rate})
+        for place, wait in enumerate(waits):
+            time.sleep(wait / 1000)
+            one = self.reconcilers[place % len(self.reconcilers)]
+            one.kill()
+            one.start()
+            type(self).kills += 1
+        self.world.control("POST", "clock", json={"frozen": True})
+        self.advance(0)
 
     @rule()
     def calm(self) -> None:
         """When nothing is in the way any more, what was wanted comes to be (HP-2, HP-6, HP-16)."""
         self.world.control("DELETE", "faults")
-        self.ceilings[P5] = None
+        self.seen.ceilings[P5] = None
         self.world.capacity(P5, None)
         self.world.advance(hours=4)
         self.moved()
-        self.look()
-        assert self.world.control("GET", "status")["failing"] == []
-        for name, cluster in self.clusters.items():
-            assert cluster.status in ("InService", "Failed"), cluster.status
-            shown = self.world.describe(name)["InstanceGroups"]
-            if cluster.status == "InService":
-                self.has_come_to_rest(name, shown)
-        looking.look_at_bill(self.world, self.running())
-        self.troubled = any(cluster.status == "Failed" for cluster in self.clusters.values())
-
-    def has_come_to_rest(self, name: str, shown: list[dict[str, Any]]) -> None:
-        for each in shown:
-            assert each["CurrentCount"] == each["TargetCount"], each
-            assert each["Status"] in OPEN, each
-        statuses = Counter(node["InstanceStatus"]["Status"] for node in self.nodes[name])
-        assert set(statuses) <= {"Running", "Failure"}, statuses
-        assert statuses.total() == sum(each["TargetCount"] for each in shown)
+        self.seen.rest()
 
     # How it is looked at.
-
-    def now(self) -> datetime:
-        return looking.instant(self.world.now())
 
     def ask(self, operation: str, wanted: Set[str], **request: Any) -> dict[str, Any] | None:
         """Call it; the answer, or None when it was refused. Whether it is refused is foretold."""
         type(self).steps += 1
+        self.asked += 1
         call: Callable[..., dict[str, Any]] = getattr(self.world.sagemaker, operation)
         try:
             answer = call(**request)
         except ClientError as refused:
             code, http = refused.response["Error"]["Code"], refused.response["ResponseMetadata"]["HTTPStatusCode"]
             assert http < 500, refused
+            self.saw[code] += 1
             assert code in wanted, f"{operation}: {refused}, not {sorted(wanted)}"
             return None
         assert "ok" in wanted, f"{operation} was not refused: {sorted(wanted)}"
-        self.fresh = self.fresh and operation.startswith("list")
+        self.seen.fresh = self.seen.fresh and operation.startswith("list")
         return answer
 
     @invariant()
     def look(self) -> None:
-        """Every cluster against what is believed of it."""
         if not hasattr(self, "world"):
             return
-        listed = self.world.sagemaker.list_clusters()["ClusterSummaries"]
-        there = {one["ClusterName"]: one["ClusterStatus"] for one in listed}
-        assert there.keys() <= self.clusters.keys()
-        for name in self.clusters.keys() - there.keys():
-            assert self.clusters[name].status == "Deleting", f"{name} is gone, and nobody deleted it"
-            del self.clusters[name]
-            self.nodes.pop(name, None)
-            self.told.pop(name, None)
-            self.identities.gone(name)
-        for name, cluster in self.clusters.items():
-            self.see(name, cluster)
-            assert cluster.status == there[name]
-        looking.look_at_capacity(self.world, self.held(), self.ceilings)
-
-    def see(self, name: str, cluster: Cluster) -> None:
-        described = self.world.describe(name)
-        status = described["ClusterStatus"]
-        ahead = reachable(cluster.continuous, cluster.status)
-        assert status in ahead, f"{status} after {cluster.status}"
-        was, cluster.status = cluster.status, status
-        nodes = self.world.nodes(name, **({"IncludeNodeLogicalIds": True} if cluster.continuous else {}))
-        self.nodes[name] = nodes
-        shown = {one["InstanceGroupName"]: one for one in described["InstanceGroups"]}
-        if cluster.continuous:
-            self.identities.look(name, nodes, self.troubled)
-            told = self.world.events(name)
-            looking.look_at_events(told, self.told.get(name, []))
-            self.told[name] = told
-        self.see_groups(cluster, shown, was)
-        for of, each in shown.items():
-            if cluster.continuous:
-                looking.look_at_group(each, [one for one in nodes if one["InstanceGroupName"] == of])
-
-    def see_groups(self, cluster: Cluster, shown: dict[str, Any], was: str) -> None:
-        for of in cluster.groups.keys() - shown.keys():
-            rolled_back = not cluster.continuous and of not in cluster.before
-            assert cluster.groups[of].leaving or rolled_back, f"group {of} is gone, and nobody deleted it"
-        assert shown.keys() <= cluster.groups.keys()
-        for of in list(cluster.groups):
-            if of not in shown:
-                del cluster.groups[of]
-        for of, each in shown.items():
-            mine = cluster.groups[of]
-            if mine.leaving or cluster.status in ("Deleting", "Failed"):
-                assert each["Status"] == "Deleting" or cluster.status == "Failed" or not self.fresh
-            elif cluster.continuous and self.fresh:
-                gated = cluster.slurm and of in GATES and "Creating" in (was, cluster.status)
-                mine.look(each, self.now(), gated=gated, is_open=cluster.status == "InService")
-            mine.status, mine.current = each["Status"], each["CurrentCount"]
-        if not cluster.continuous and cluster.status == "InService":
-            self.all_or_nothing(cluster, shown)
-
-    def all_or_nothing(self, cluster: Cluster, shown: dict[str, Any]) -> None:
-        """HP-40: every group as it was asked, or every group as it was before."""
-        staying = {of: each for of, each in cluster.groups.items() if not each.leaving}
-        counts = {of: shown[of]["TargetCount"] for of in staying}
-        asked = {of: each.target for of, each in staying.items()}
-        assert counts in (asked, {of: cluster.before.get(of) for of in staying}), f"{counts}, not {asked}"
-        for of, each in staying.items():
-            each.target = counts[of]
-        cluster.before = dict(counts)
-
-    def held(self) -> Counter[str]:
-        """Machines that nodes certainly have: a failed one may have given its own back."""
-        nodes = [one for each in self.nodes.values() for one in each]
-        return Counter(
-            one["InstanceType"] for one in nodes if one["InstanceId"] and one["InstanceStatus"]["Status"] != "Failure"
-        )
-
-    def running(self) -> set[str]:
-        nodes = [one for each in self.nodes.values() for one in each]
-        return {one["InstanceId"] for one in nodes if one["InstanceStatus"]["Status"] == "Running"}
+        self.seen.look()
+        if self.asked >= RESTLESS:  # Hypothesis leaves rules out of whole walks, and without time nothing happens
+            self.asked = 0
+            self.advance(WAYS[len(self.seen.told) + self.steps % 5])
+            self.seen.look()
 
     def teardown(self) -> None:
         if not hasattr(self, "world"):

@@ -11,19 +11,10 @@ import httpx
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.kit import Running, TestWorld, classic, eks, group, slurm
+from tests.kit import Running, TestWorld, classic, group
+from tests.states import CLUSTER_STATES, GROUP_STATES, NODES, Reach, patch, patch_group
 
-P5 = "ml.p5.48xlarge"
-C5 = "ml.c5.xlarge"
 GONE = "i-0123456789abcdef0"
-NODES = "workers"
-
-
-def gpus(count: int, **facts: Any) -> dict[str, Any]:
-    return group(NODES, count, InstanceType=P5, **facts)
-
-
-Reach = Callable[[TestWorld], None]
 
 
 class Reached:
@@ -52,58 +43,6 @@ class Reached:
 @pytest.fixture(scope="module")
 def reached(service: Running) -> Reached:
     return Reached(service)
-
-
-def begin(world: TestWorld, **facts: Any) -> None:
-    """An EKS cluster of two groups, `others` and `workers`, which run."""
-    world.sagemaker.create_cluster(**eks(group("others", 2), gpus(2), **facts))
-    world.advance(minutes=1)
-
-
-def group_creating(world: TestWorld) -> None:
-    """One of its nodes runs, and MinCount wants two."""
-    world.capacity(P5, 1)
-    world.sagemaker.create_cluster(**eks(group("others", 2), gpus(2, MinInstanceCount=2)))
-    world.advance(minutes=1)
-
-
-def group_updating(world: TestWorld) -> None:
-    world.capacity(P5, 2)
-    begin(world)
-    world.sagemaker.update_cluster(ClusterName="demo", InstanceGroups=[gpus(4, MinInstanceCount=3)])
-    world.advance(seconds=10)
-
-
-def group_in_service(world: TestWorld) -> None:
-    begin(world)
-
-
-def group_scaling_down(world: TestWorld) -> None:
-    """In service with more nodes than wanted, none of which has been told to go yet (HP-19)."""
-    begin(world)
-    world.sagemaker.update_cluster(ClusterName="demo", InstanceGroups=[gpus(1)])
-
-
-def group_degraded(world: TestWorld) -> None:
-    begin(world, NodeRecovery="None")
-    world.fault("node-hardware", group=NODES, times=1)
-    world.advance(minutes=1)
-
-
-def group_deleting(world: TestWorld) -> None:
-    begin(world)
-    world.sagemaker.update_cluster(ClusterName="demo", InstanceGroupsToDelete=[NODES])
-    world.advance(seconds=1)
-
-
-GROUP_STATES: dict[str, tuple[str, Reach]] = {
-    "creating": ("Creating", group_creating),
-    "updating": ("Updating", group_updating),
-    "in-service": ("InService", group_in_service),
-    "scaling-down": ("InService", group_scaling_down),
-    "degraded": ("Degraded", group_degraded),
-    "deleting": ("Deleting", group_deleting),
-}
 
 
 def node(world: TestWorld, of: str) -> str:
@@ -139,7 +78,9 @@ ON_GROUPS: dict[str, Call] = {
     "reboot": lambda w, g: w.sagemaker.batch_reboot_cluster_nodes(ClusterName="demo", NodeIds=[node(w, g)]),
     "replace": lambda w, g: w.sagemaker.batch_replace_cluster_nodes(ClusterName="demo", NodeIds=[node(w, g)]),
     "check": lambda w, g: w.sagemaker.start_cluster_health_check(**checks(g)),
+    "patch": patch_group,
 }
+
 
 WAITING = {
     "target": "ok",
@@ -151,6 +92,7 @@ WAITING = {
     "reboot": "InvalidInstanceStatus",
     "replace": "InvalidInstanceStatus",
     "check": "ValidationException",
+    "patch": "ConflictException",
 }
 OPEN = dict.fromkeys(ON_GROUPS, "ok")
 LEAVING = WAITING | {
@@ -164,6 +106,7 @@ GROUPS = {
     "in-service": OPEN,
     "scaling-down": OPEN,
     "degraded": OPEN,
+    "system-updating": WAITING | {"add": "ok", "delete": "ok"},
     "deleting": LEAVING,
 }
 
@@ -197,6 +140,17 @@ def test_a_group(reached: Reached, state: str, operation: str) -> None:
             assert answer(lambda: do(world, "others")) == "ok"
 
 
+@pytest.mark.parametrize("state", GROUPS)
+def test_the_software_of_the_whole_cluster(reached: Reached, state: str) -> None:
+    """HP-19: any group that is blocked keeps the whole from it, unless it is on its way out."""
+    reach = GROUP_STATES[state][1]
+    if GROUPS[state]["patch"] == "ok" or state == "deleting":
+        with reached.copy(reach, "software") as world:
+            assert answer(lambda: patch(world)) == "ok"
+    else:
+        is_refused(reached.world(reach), patch, "ConflictException")
+
+
 def is_refused(world: TestWorld, do: Callable[[TestWorld], Any], code: str) -> None:
     """With this code, and nothing has changed."""
     before = world.describe()
@@ -206,82 +160,6 @@ def is_refused(world: TestWorld, do: Callable[[TestWorld], Any], code: str) -> N
 
 def settled(described: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in described.items() if key != "ResponseMetadata"}
-
-
-def continuous_creating(world: TestWorld) -> None:
-    world.capacity(C5, 1)
-    world.sagemaker.create_cluster(**slurm(gpus(2, SlurmConfig=COMPUTE), group("login", 1, SlurmConfig=LOGIN)))
-    world.advance(minutes=1)
-
-
-COMPUTE = {"NodeType": "Compute", "PartitionNames": ["gpu"]}
-LOGIN = {"NodeType": "Login"}
-
-
-def continuous_in_service(world: TestWorld) -> None:
-    world.sagemaker.create_cluster(**slurm(gpus(2, SlurmConfig=COMPUTE)))
-    world.advance(minutes=1)
-
-
-def continuous_failed(world: TestWorld) -> None:
-    world.fault("launch-transient", group="login")
-    world.sagemaker.create_cluster(**slurm(gpus(2, SlurmConfig=COMPUTE), group("login", 1, SlurmConfig=LOGIN)))
-    world.advance(hours=3)
-
-
-def continuous_deleting(world: TestWorld) -> None:
-    continuous_in_service(world)
-    world.sagemaker.delete_cluster(ClusterName="demo")
-    world.advance(seconds=1)
-
-
-def classic_creating(world: TestWorld) -> None:
-    world.sagemaker.create_cluster(**classic(group("others", 2), gpus(2)))
-    world.advance(seconds=4)
-
-
-def classic_in_service(world: TestWorld) -> None:
-    world.capacity(P5, 2)
-    world.sagemaker.create_cluster(**classic(group("others", 2), gpus(2)))
-    world.advance(minutes=1)
-
-
-def classic_updating(world: TestWorld) -> None:
-    classic_in_service(world)
-    world.sagemaker.update_cluster(ClusterName="demo", InstanceGroups=[group("others", 3)])
-    world.advance(seconds=1)
-
-
-def classic_rolling_back(world: TestWorld) -> None:
-    classic_in_service(world)
-    world.sagemaker.update_cluster(ClusterName="demo", InstanceGroups=[group("others", 3), gpus(3)])
-    world.advance(seconds=1)
-
-
-def classic_failed(world: TestWorld) -> None:
-    world.capacity(P5, 0)
-    world.sagemaker.create_cluster(**classic(group("others", 2), gpus(2)))
-    world.advance(minutes=1)
-
-
-def classic_deleting(world: TestWorld) -> None:
-    classic_in_service(world)
-    world.sagemaker.delete_cluster(ClusterName="demo")
-    world.advance(seconds=1)
-
-
-CLUSTER_STATES: dict[str, tuple[str, Reach]] = {
-    "continuous-creating": ("Creating", continuous_creating),
-    "continuous-in-service": ("InService", continuous_in_service),
-    "continuous-failed": ("Failed", continuous_failed),
-    "continuous-deleting": ("Deleting", continuous_deleting),
-    "classic-creating": ("Creating", classic_creating),
-    "classic-in-service": ("InService", classic_in_service),
-    "classic-updating": ("Updating", classic_updating),
-    "classic-rolling-back": ("RollingBack", classic_rolling_back),
-    "classic-failed": ("Failed", classic_failed),
-    "classic-deleting": ("Deleting", classic_deleting),
-}
 
 
 def again(world: TestWorld) -> Any:
@@ -304,6 +182,7 @@ ON_CLUSTERS: dict[str, Callable[[TestWorld], Any]] = {
     "tag": tagged,
     "target": scaled,
     "recovery": lambda w: w.sagemaker.update_cluster(ClusterName="demo", NodeRecovery="None"),
+    "patch-all": patch,
     **{name: lambda w, do=do: do(w, NODES) for name, do in ON_GROUPS.items() if name not in ("target", "minimum")},
 }
 
@@ -320,13 +199,15 @@ CLASSIC = {"list-events": NO_EVENTS, "add": "ValidationException"}
 ALLOWED = dict.fromkeys(ON_CLUSTERS, "ok") | READING
 CLUSTERS = {
     "continuous-creating": ALLOWED
-    | dict.fromkeys(("add", "delete", "reboot", "replace", "check"), "ValidationException"),
+    | dict.fromkeys(("add", "delete", "reboot", "replace", "check"), "ValidationException")
+    | dict.fromkeys(("patch", "patch-all"), "ConflictException"),
     "continuous-in-service": ALLOWED,
     "continuous-failed": REFUSED | {"delete-cluster": "ok"},
     "continuous-deleting": REFUSED,
     "classic-creating": REFUSED | CLASSIC,
     "classic-in-service": ALLOWED | CLASSIC,
     "classic-updating": REFUSED | CLASSIC,
+    "classic-system-updating": REFUSED | CLASSIC,
     "classic-rolling-back": REFUSED | CLASSIC,
     "classic-failed": REFUSED | CLASSIC | {"delete-cluster": "ok"},
     "classic-deleting": REFUSED | CLASSIC,
