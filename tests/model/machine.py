@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from tests.kit import Running, TestWorld, classic, eks, group, login, slurm, workers
 from tests.model.belief import CONFLICT, GATES, INVALID, NOT_FOUND, OK, Cluster, Group
+from tests.model.choices import C5, EFFECTS, KINDS, P5, RESTLESS, WAYS, counts, minimums, names, picks, scalable
 from tests.model.watching import Watch
 from tests.workers.forked import Forked
 
