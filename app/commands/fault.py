@@ -17,7 +17,10 @@ EFFECT = (
     "launch-capacity, launch-transient, launch-unhealthy, boot-slow, script-failed, script-hang; node-hardware, "
     "reboot-failed, terminate-failed; internal-error; api-error, api-throttle, api-latency, api-drop"
 )
-OPERATION = "Operation of the API, as CreateCluster: for internal-error and the api- effects."
+OPERATION = (
+    "Operation of the API, as CreateCluster: for internal-error and the api- effects; UpdateClusterSoftware for the "
+    "scripts of software updates, StartClusterHealthCheck for faults that deep health checks find."
+)
 CODE = (
     "The error of api-error and api-throttle; before or after, of api-drop; the fault of node-hardware, as Xid-74; "
     "the reason of reboot-failed, terminate-failed and internal-error."

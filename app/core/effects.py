@@ -14,6 +14,17 @@ _LAUNCH = frozenset({"cluster", "group", "instance_type", "node", "attempt"})
 _NODE = frozenset({"cluster", "group", "instance_type", "node"})
 _SCRIPT = _LAUNCH | {"operation"}
 _PATCH = "with the operation `UpdateClusterSoftware` only in software updates"
+_SOFTWARE, _CHECK = ("UpdateClusterSoftware",), ("StartClusterHealthCheck",)
+_WORK = (
+    *("CreateCluster", "UpdateCluster", "BatchRebootClusterNodes", "BatchReplaceClusterNodes"),
+    *("DetachClusterNodeVolume", "CreateTrainingPlan", "ExtendTrainingPlan"),
+    *(
+        f"{verb}{noun}"
+        for noun in ("ClusterExtension", "ClusterSchedulerConfig", "ComputeQuota")
+        for verb in ("Create", "Update", "Delete")
+    ),
+)
+"""What begins something that an `internal-error` can make fail."""
 _REQUEST = frozenset({"api", "cluster", "operation"})
 THROTTLES = (
     "ThrottlingException",
@@ -33,7 +44,7 @@ THROTTLES = (
 class Effect:
     """An effect: what it strikes, the words of a rule that it takes beyond `WHEN`, and its meaning.
 
-    `codes` are the only codes that it takes; empty: any.
+    `codes` and `operations` are the only ones that it takes; empty: any.
     """
 
     name: str
@@ -41,6 +52,7 @@ class Effect:
     takes: frozenset[str]
     meaning: str
     codes: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
 
 
 LATENCY = "api-latency"
@@ -50,14 +62,24 @@ _TABLE = (
     Effect("launch-transient", "launch", _LAUNCH, "the launch fails with an internal error; never billed"),
     Effect("launch-unhealthy", "launch", _LAUNCH, "the health check after the boot fails; never billed"),
     Effect("boot-slow", "launch", _LAUNCH | {"seconds"}, "the boot takes `seconds` longer"),
-    Effect("script-failed", "launch", _SCRIPT, f"the lifecycle script fails; its run is billed; {_PATCH}"),
-    Effect("script-hang", "launch", _SCRIPT, f"the lifecycle script runs until it times out; billed; {_PATCH}"),
+    Effect(
+        "script-failed", "launch", _SCRIPT, f"the lifecycle script fails; its run is billed; {_PATCH}", (), _SOFTWARE
+    ),
+    Effect(
+        "script-hang",
+        "launch",
+        _SCRIPT,
+        f"the lifecycle script runs until it times out; billed; {_PATCH}",
+        (),
+        _SOFTWARE,
+    ),
     Effect(
         "node-hardware",
         "node",
         _NODE | {"code", "seconds", "operation"},
         "a running node breaks with the fault `code`, `seconds` after it began to run; with the operation "
         "`StartClusterHealthCheck` a deep health check finds it instead",
+        operations=_CHECK,
     ),
     Effect("reboot-failed", "node", _NODE | {"code"}, "a node does not come back from a reboot"),
     Effect("terminate-failed", "node", _NODE | {"code"}, "termination fails; `AccessDenied`: the role is gone"),
@@ -66,6 +88,7 @@ _TABLE = (
         "work",
         frozenset({"cluster", "operation", "code", "message"}),
         "what `operation` has begun fails, as far as `code` says",
+        operations=_WORK,
     ),
     Effect("api-error", "request", _REQUEST | {"code", "message"}, "the request is refused with `code` and `message`"),
     Effect("api-throttle", "request", _REQUEST | {"code", "message"}, "the request is throttled", THROTTLES),
@@ -95,11 +118,16 @@ def effect_of(name: str) -> Effect:
     raise Invalid(f"Fault effect '{name}' is not available. Choose one of: {', '.join(EFFECTS)}.")
 
 
-def check_words(effect: Effect, given: Iterable[str], code: str | None) -> None:
-    """Invalid if a rule of this effect says something that the effect has no use for."""
+def check_words(effect: Effect, given: Iterable[str], code: str | None, operation: str | None = None) -> None:
+    """Invalid if a rule of this effect says something that the effect has no use for: it would never strike."""
     for word in given:
         if word not in effect.takes | WHEN:
             fitting = [each.name for each in _TABLE if word in each.takes]
             raise Invalid(f"{effect.name} takes no '{word}': leave it out. It belongs to: {', '.join(fitting)}.")
     if code is not None and effect.codes and code not in effect.codes:
         raise Invalid(f"The code of {effect.name} is one of: {', '.join(effect.codes)}; not '{code}'.")
+    if operation is not None and effect.operations and operation not in effect.operations:
+        raise Invalid(
+            f"{effect.name} never strikes {operation}. Leave the operation out, or choose one of: "
+            f"{', '.join(effect.operations)}."
+        )

@@ -82,7 +82,7 @@ def check(rule: Rule) -> None:
     given = [word for word in WORDS if getattr(rule, word) is not None]
     if rule.milliseconds is not None:
         given.append("seconds")
-    check_words(effect, given, rule.code)
+    check_words(effect, given, rule.code, rule.operation)
     if rule.milliseconds is not None and not 1 <= rule.milliseconds <= LONGEST_LATENCY_MS:
         raise Invalid(f"'seconds' of {rule.effect} may be from 0.001 to {LONGEST_LATENCY_MS // 1000}.")
     if effect.name == LATENCY and rule.milliseconds is None:

@@ -46,3 +46,19 @@ def test_what_an_effect_has_no_use_for_is_refused(effect: str, words: list[str],
 def test_every_effect_takes_what_says_when() -> None:
     for effect in EFFECTS.values():
         check_words(effect, ("account", "region", "times", "every", "after", "before", *effect.takes), None)
+
+
+@pytest.mark.parametrize(
+    ("effect", "operation"),
+    [
+        ("internal-error", "DescribeCluster"),
+        ("node-hardware", "CreateCluster"),
+        ("script-failed", "CreateCluster"),
+        ("script-hang", "StartClusterHealthCheck"),
+    ],
+)
+def test_an_operation_that_an_effect_never_strikes_is_refused(effect: str, operation: str) -> None:
+    """A rule that would lie there for ever is a mistake of its author."""
+    with pytest.raises(Invalid, match=f"{effect} never strikes {operation}. .* choose one of: [A-Z]"):
+        check_words(effect_of(effect), ["operation"], None, operation)
+    check_words(effect_of("api-error"), ["operation"], None, operation)

@@ -212,7 +212,7 @@ def _check_api(api: str | None, operation: str | None) -> None:
     if operation is not None and operation not in known:
         near = difflib.get_close_matches(operation, known, n=1)
         hint = f"Did you mean {near[0]}?" if near else "Write it as CreateCluster."
-        raise Invalid(f"{api or 'Every API here'} lacks the operation '{operation[:80]}'. {hint}")
+        raise Invalid(f"{api or 'No API here'} {'lacks' if api else 'has'} the operation '{operation[:80]}'. {hint}")
 
 
 def _of_arn(arn: str) -> dict[str, str]:
