@@ -112,7 +112,6 @@ class Group:
     former_image: str | None = None
     update_status: str | None = None
     update_config: Mapping[str, Any] | None = None
-    update_begun_at: WorldTime | None = None
     batch_at: WorldTime | None = None
     rest_until: WorldTime | None = None
 

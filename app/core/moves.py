@@ -38,6 +38,8 @@ class Move:
     zone: str | None
     launched_at: WorldTime | None
     attempt: int
+    image: str | None
+    patched_at: WorldTime | None
 
 
 def check_cluster(cluster: Cluster) -> None:
@@ -142,6 +144,8 @@ def begun(nodes: Sequence[Instance], target: Group, now: WorldTime, timings: Tim
             node.zone,
             node.launched_at,
             node.attempt,
+            node.image,
+            node.patched_at,
         )
         for place, node in enumerate(nodes)
     ]
@@ -168,7 +172,8 @@ def arrived(move: Move, group: Group, cluster: Cluster, billings: int) -> Instan
         script_returns_at=at if group.has_script else None,
         deep_check_at=at if group.deep_check else None,
         terminate_at=at if leaving else None,
-        image=group.image,
+        image=move.image,
+        patched_at=move.patched_at,
         billings=billings + 1,
         billed_from=at,
     )

@@ -124,7 +124,6 @@ def schedule(group: Group, image: str, config: Mapping[str, Any] | None) -> Grou
         update_config=dict(config or {}),
         batch_at=None,
         rest_until=None,
-        update_begun_at=None,
     )
 
 
@@ -144,7 +143,7 @@ def roll(group: Group, members: Sequence[Member], alarmed: Collection[str], reco
     """Decide what the instant asks for, when all else that was due at it is done."""
     step = Step(group, at)
     if group.update_status == PENDING:
-        step.become(update_status=IN_PROGRESS, update_begun_at=at)
+        step.become(update_status=IN_PROGRESS)
         step.tell("patching-started", strategy="Rolling" if _policy(group) else "AllAtOnce")
     if step.group.update_status == IN_PROGRESS:
         _watch(step, members, alarmed)

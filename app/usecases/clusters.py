@@ -1,6 +1,6 @@
 """Clusters as requests see them: create, list, delete. Requests write what is wanted, no more."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +26,7 @@ from app.core.times import WorldTime, after
 from app.core.updating import check_may_delete
 from app.core.world import World
 from app.store import clusters, creation, events, pages, worlds
+from app.store.clusters import Claimed
 from app.store.db import Database, Tx
 from app.usecases import failing, limits, operations, reserving
 from app.usecases.images import on_image, releases_of
@@ -53,14 +54,29 @@ async def hold_world(tx: Tx, scope: Scope) -> World:
 
 async def must_lock(tx: Tx, scope: Scope, name_or_arn: str, policy: Policy) -> tuple[World, Cluster]:
     """The world and the locked cluster, with all of its past done: a worker that lags must not see the change in it."""
+    world, held = await must_lock_all(tx, scope, [name_or_arn], policy)
+    return world, held[name_or_arn]
+
+
+async def must_lock_all(
+    tx: Tx, scope: Scope, names_or_arns: Iterable[str], policy: Policy
+) -> tuple[World, dict[str, Cluster]]:
+    """The same of several clusters, as of one moment. All are locked, in one order, before the past of any is done:
+    that locks fault rules and pools, which nobody waits for a cluster with."""
     world = await hold_world(tx, scope)
-    while True:
-        found = await clusters.lock(tx, scope, name_or_arn)
-        if found is None:
-            raise unknown(name_or_arn)
-        if found.due_at is None or found.due_at >= world.now:
-            return world, found.cluster
-        await handle(tx, world, found, policy)
+    found = {one: await _lock(tx, scope, one) for one in sorted(set(names_or_arns))}
+    for one in found:
+        while (due_at := found[one].due_at) is not None and due_at < world.now:
+            await handle(tx, world, found[one], policy)
+            found[one] = await _lock(tx, scope, one)
+    return world, {one: claimed.cluster for one, claimed in found.items()}
+
+
+async def _lock(tx: Tx, scope: Scope, name_or_arn: str) -> Claimed:
+    found = await clusters.lock(tx, scope, name_or_arn)
+    if found is None:
+        raise unknown(name_or_arn)
+    return found
 
 
 async def must_get(tx: Tx, scope: Scope, name_or_arn: str) -> Cluster:

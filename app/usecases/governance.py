@@ -9,7 +9,7 @@ from app.core import allocation, ids
 from app.core.allocation import Allocation, ClusterPolicy, Hardware
 from app.core.cluster import Cluster, cluster_status
 from app.core.errors import Conflict, Invalid, NotFound
-from app.core.faults import Faults, Subject
+from app.core.faults import Subject
 from app.core.governance import (
     ENDINGS,
     Kind,
@@ -26,13 +26,13 @@ from app.core.intent import EKS
 from app.core.scope import Scope
 from app.core.times import WorldTime, after
 from app.core.world import World
-from app.store import clusters, faults, governance, tags
+from app.store import clusters, governance, tags
 from app.store.db import Tx
 from app.usecases import limits
 from app.usecases.clusters import hold_world, must_lock, world_of
+from app.usecases.failing import strike
 from app.usecases.provisioning import Policy
 
-EFFECT = "internal-error"
 _TOTAL = {Kind.CONFIG: "scheduler-configs", Kind.QUOTA: "compute-quotas"}
 _SIZE = {Kind.CONFIG: "priority-classes", Kind.QUOTA: "compute-quota-resources"}
 _REFUSED_STATES = ("Failed", "RollingBack", "Deleting")
@@ -265,7 +265,6 @@ async def _check_limits(tx: Tx, scope: Scope, kind: Kind, spec: Mapping[str, Any
 
 async def _struck(tx: Tx, world: World, resource: Resource, cluster: str) -> Resource:
     """The resource whose operation a fault rule may make fail (CT-3)."""
-    rules = Faults(await faults.lock_rules(tx, world.name), world.seed)
     subject = Subject(
         account=resource.account,
         region=resource.region,
@@ -275,6 +274,5 @@ async def _struck(tx: Tx, world: World, resource: Resource, cluster: str) -> Res
         attempt=resource.operations,
         operation=ENDINGS[resource.doing].operation + resource.kind.shape,
     )
-    rule = rules.strike(EFFECT, subject, world.now)
-    await faults.record(tx, world.name, rules.counted, rules.hits, rules.hits_before)
+    [rule] = await strike(tx, world, [subject])
     return resource if rule is None else failing(resource, rule)

@@ -15,7 +15,7 @@ from app.core.world import World
 from app.store import attachments, clusters, instances, moves
 from app.store.db import Tx
 from app.usecases import limits, once, operations
-from app.usecases.clusters import must_lock, save_due, scaling
+from app.usecases.clusters import must_lock_all, save_due, scaling
 from app.usecases.provisioning import Policy
 
 MOVE = "MoveClusterNodes"
@@ -61,11 +61,10 @@ async def move(tx: Tx, scope: Scope, wish: Wish, token: str | None, policy: Poli
 
 
 async def _locked(tx: Tx, scope: Scope, wish: Wish, policy: Policy) -> tuple[World, _Ends]:
-    """Both clusters, locked in one order whichever way nodes go."""
-    held: dict[str, Cluster] = {}
-    for arn in sorted({wish.source[0], wish.target[0]}):
-        world, held[arn] = await must_lock(tx, scope, arn, policy)
-        core.check_cluster(held[arn])
+    """Both clusters, which may be one."""
+    world, held = await must_lock_all(tx, scope, (wish.source[0], wish.target[0]), policy)
+    for cluster in held.values():
+        core.check_cluster(cluster)
     both = held[wish.source[0]], held[wish.target[0]]
     found = [await clusters.groups(tx, scope, cluster.cluster_id) for cluster in both]
     source, target = (

@@ -3,8 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from hashlib import sha256
 from typing import Any
 
 from app.core.cluster import Cluster, Group, cluster_status
@@ -12,17 +10,15 @@ from app.core.cluster_events import Event
 from app.core.errors import Invalid, NotFound
 from app.core.instance import Instance, vendor_status
 from app.core.scope import Scope
-from app.core.times import after
 from app.core.updating import addition_problem, begin_update, check_growth, check_may_update, removal_problem, shrink
 from app.core.world import World
-from app.store import clusters, idempotency, instances, pages
+from app.store import clusters, instances, pages
 from app.store.db import Tx
 from app.store.pages import NodePage
-from app.usecases import limits, operations, reserving
+from app.usecases import limits, once, operations, reserving
 from app.usecases.clusters import must_get, must_lock, save_due, scaling, unknown
 from app.usecases.provisioning import Policy, add_places, grown
 
-TOKEN_LIFE = timedelta(hours=8)
 MOST_ADDED = 50
 ADD = "BatchAddClusterNodes"
 NO_LOGICAL_IDS = "Logical ids of nodes need NodeProvisioningMode Continuous. Use instance ids."
@@ -77,15 +73,10 @@ async def add(
     if sum(item.count for item in items) > MOST_ADDED:
         raise Invalid(f"A call of BatchAddClusterNodes adds at most {MOST_ADDED} nodes in all. Send several calls.")
     world, cluster = await must_lock(tx, scope, name_or_arn, policy)
-    if token is None:
-        return await _add(tx, scope, world, cluster, items, policy)
-    asked = sha256(repr((cluster.cluster_id, items)).encode()).hexdigest()
-    until = after(world.now, TOKEN_LIFE)
-    kept = await idempotency.claim(tx, scope, ADD, token, asked, world.now, until)
-    if kept is not None:
-        return await _repeat(tx, scope, cluster, kept, asked)
+    if kept := await once.answered(tx, scope, ADD, token, (cluster.cluster_id, items), world.now, Invalid):
+        return await _repeat(tx, scope, cluster, kept)
     answer = await _add(tx, scope, world, cluster, items, policy)
-    await idempotency.keep(tx, scope, ADD, token, answer)
+    await once.keep(tx, scope, ADD, token, answer)
     return answer
 
 
@@ -163,11 +154,8 @@ def _failed_addition(item: Addition, code: str) -> dict[str, Any]:
     }
 
 
-async def _repeat(tx: Tx, scope: Scope, cluster: Cluster, kept: idempotency.Kept, request_hash: str) -> dict[str, Any]:
+async def _repeat(tx: Tx, scope: Scope, cluster: Cluster, answer: dict[str, Any]) -> dict[str, Any]:
     """The answer of the first call with this token, with the nodes' present statuses."""
-    if kept.request_hash != request_hash:
-        raise Invalid("ClientToken was used with other parameters within the last 8 hours. Use a new token.")
-    answer: dict[str, Any] = kept.answer
     names = [one["NodeLogicalId"] for one in answer["Successful"]]
     nodes = await instances.find(tx, scope, cluster.cluster_id, by="logical_id", values=names)
     status = {node.logical_id: vendor_status(node.status) for node in nodes}

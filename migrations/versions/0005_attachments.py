@@ -131,6 +131,8 @@ def upgrade() -> None:
         sa.Column("zone", sa.Text(collation="C"), nullable=True),
         sa.Column("launched_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("attempt", sa.Integer(), nullable=False),
+        sa.Column("image", sa.Text(collation="C"), nullable=True),
+        sa.Column("patched_at", sa.DateTime(timezone=True), nullable=True),
         sa.PrimaryKeyConstraint("world", "account", "region", "cluster_id", "logical_id", name=op.f("pk_node_move")),
     )
     op.create_index(

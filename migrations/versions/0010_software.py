@@ -15,7 +15,6 @@ _GROUP = {
     "former_image": _TEXT,
     "update_status": _TEXT,
     "update_config": JSONB(),
-    "update_begun_at": _TIME,
     "batch_at": _TIME,
     "rest_until": _TIME,
 }

@@ -91,5 +91,7 @@ node_move = Table(
     Column("zone", Text),
     time_column("launched_at"),
     Column("attempt", Integer, nullable=False),
+    Column("image", Text),
+    time_column("patched_at"),
     Index("ix_node_move_arrives", *CLUSTER_KEY, "arrives_at"),
 )

@@ -93,7 +93,6 @@ instance_group = Table(
     Column("former_image", Text),
     Column("update_status", Text),
     Column("update_config", JSONB),
-    time_column("update_begun_at"),
     time_column("batch_at"),
     time_column("rest_until"),
     Index("ix_instance_group_plan", *CLUSTER_KEY, "training_plan", postgresql_where=text("training_plan IS NOT NULL")),

@@ -1,5 +1,6 @@
 """ListClusterNodes, DescribeClusterNode, BatchAddClusterNodes, BatchDeleteClusterNodes."""
 
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from app.core.errors import Invalid
@@ -86,8 +87,15 @@ async def batch_add_cluster_nodes(ctx: Context, req: "BatchAddClusterNodesReques
 
 @sagemaker.operation
 async def batch_delete_cluster_nodes(ctx: Context, req: "BatchDeleteClusterNodesRequestTypeDef") -> dict[str, Any]:
+    return await on_nodes(ctx, req, nodes.delete)
+
+
+async def on_nodes(
+    ctx: Context, req: Mapping[str, Any], work: Callable[..., Awaitable[dict[str, Any]]]
+) -> dict[str, Any]:
+    """A batch operation on nodes that are named by either of their ids."""
     answer: dict[str, Any] = await ctx.service.db.run(
-        nodes.delete,
+        work,
         ctx.scope,
         req["ClusterName"],
         req.get("NodeIds", ()),

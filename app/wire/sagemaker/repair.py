@@ -6,6 +6,7 @@ from app.core.repair import Checks
 from app.usecases import repair
 from app.wire.aws.registry import Context
 from app.wire.sagemaker import sagemaker
+from app.wire.sagemaker.nodes import on_nodes
 
 if TYPE_CHECKING:
     from types_boto3_sagemaker.type_defs import (
@@ -16,28 +17,12 @@ if TYPE_CHECKING:
 
 @sagemaker.operation
 async def batch_reboot_cluster_nodes(ctx: Context, req: "BatchRebootClusterNodesRequestTypeDef") -> dict[str, Any]:
-    answer: dict[str, Any] = await ctx.service.db.run(
-        repair.reboot,
-        ctx.scope,
-        req["ClusterName"],
-        req.get("NodeIds", ()),
-        req.get("NodeLogicalIds", ()),
-        ctx.service.policy,
-    )
-    return answer
+    return await on_nodes(ctx, req, repair.reboot)
 
 
 @sagemaker.operation
 async def batch_replace_cluster_nodes(ctx: Context, req: "BatchReplaceClusterNodesRequestTypeDef") -> dict[str, Any]:
-    answer: dict[str, Any] = await ctx.service.db.run(
-        repair.replace,
-        ctx.scope,
-        req["ClusterName"],
-        req.get("NodeIds", ()),
-        req.get("NodeLogicalIds", ()),
-        ctx.service.policy,
-    )
-    return answer
+    return await on_nodes(ctx, req, repair.replace)
 
 
 @sagemaker.operation

@@ -94,6 +94,22 @@ def test_a_node_moves_within_its_cluster(pair: Pair) -> None:
     assert pair.counts("one", "a") == (4, 4) and moved["InstanceId"] in pair.ids()
 
 
+def test_a_node_keeps_its_image(pair: Pair) -> None:
+    """HP-30: its root volume comes along, whatever the new group starts on, until the software there is updated."""
+    pair.world.control("POST", "images", json={"version": "9.0.0"})
+    pair.sagemaker.update_cluster_software(ClusterName="two")
+    pair.world.advance(hours=1)
+    moved = pair.ids()[0]
+    before = pair.node("one", moved)["CurrentImageReleaseVersion"]
+    pair.move(NodeIds=[moved])
+    pair.world.advance(minutes=1)
+    assert pair.node("two", moved)["CurrentImageReleaseVersion"] == before != "9.0.0"
+    assert pair.world.group("c", "two")["TargetStateCount"] == 1
+    pair.sagemaker.update_cluster_software(ClusterName="two")
+    pair.world.advance(hours=1)
+    assert pair.node("two", moved)["CurrentImageReleaseVersion"] == "9.0.0"
+
+
 def test_the_bill_goes_on_without_a_gap(pair: Pair) -> None:
     """HP-22, HP-25: under the source's ARN to the hand-over, under the target's from then on."""
     moved = pair.ids()[0]
