@@ -6,8 +6,9 @@ from string import ascii_lowercase
 
 from app.core.cluster import Cluster, cluster_status
 from app.core.errors import Conflict, Invalid, LimitExceeded
-from app.core.instance import Instance, Node
+from app.core.instance import Instance
 from app.core.lifecycle import Delays
+from app.core.node import Node
 from app.core.times import WorldTime, after
 
 ATTACHING, ATTACHED, DETACHING, DETACHED, BUSY = "attaching", "attached", "detaching", "detached", "busy"

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from app.core import ids
-from app.core.instance import Instance, Node
+from app.core.instance import Instance
 from app.core.naming import Naming, naming_of
+from app.core.node import Node
 from app.core.times import WorldTime, after
 from app.core.timings import MIN_COUNT_TIMEOUT
 

@@ -11,8 +11,9 @@ from functools import partial
 
 from app.core.cluster import Cluster
 from app.core.faults import Faults, Rule, Subject
-from app.core.instance import Instance, Node
+from app.core.instance import Instance
 from app.core.lifecycle import Fired
+from app.core.node import Node
 from app.core.times import WorldTime, after, to_millis
 from app.core.values import evolve
 

@@ -12,9 +12,10 @@ from app.core.cluster_events import Event
 from app.core.failures import CAPACITY_MESSAGE
 from app.core.faults import Faults, Subject
 from app.core.health import hazards
-from app.core.instance import COUNTED, UNHEALTHY, Instance, Node, refused, run, wants_launch
+from app.core.instance import Instance, refused, run, wants_launch
 from app.core.lifecycle import Fired
 from app.core.metering import Interval
+from app.core.node import COUNTED, UNHEALTHY, Node
 from app.core.plans import reserved_arn
 from app.core.reserving import Reserve
 from app.core.telling import Told

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 
 from app.core.cluster import Cluster, Group, group_status, is_open
 from app.core.errors import Invalid
-from app.core.instance import DETACH, Instance, Node
+from app.core.instance import Instance
 from app.core.intent import EKS
 from app.core.lifecycle import fire
 from app.core.metering import Interval
+from app.core.node import DETACH, Node
 from app.core.times import WorldTime, after
 from app.core.timings import Timings
 from app.core.values import evolve

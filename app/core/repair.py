@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from app.core.cluster import CONTROLLER, Cluster, Group, group_status, is_open
 from app.core.errors import Invalid
-from app.core.instance import Instance, Node
+from app.core.instance import Instance
+from app.core.node import Node
 from app.core.times import WorldTime
 from app.core.values import evolve
 

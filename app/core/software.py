@@ -13,7 +13,7 @@ from typing import Any
 from app.core.cluster import SOFTWARE, Cluster, Group, cluster_status, group_status, is_open
 from app.core.cluster_events import Event
 from app.core.errors import Conflict, Invalid
-from app.core.instance import Node
+from app.core.node import Node
 from app.core.releases import Releases, is_custom
 from app.core.times import WorldTime, after
 

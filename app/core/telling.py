@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from app.core.cluster import Cluster, Group
 from app.core.cluster_events import Event
 from app.core.health import Health, action
-from app.core.instance import Instance, Node
+from app.core.instance import Instance
 from app.core.lifecycle import Fired
+from app.core.node import Node
 from app.core.software import ROLLING_BACK
 from app.core.times import WorldTime
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from app.core.extensions import Census, Extension
-from app.core.instance import Node
+from app.core.node import Node
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.store.db import Tx

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import asyncpg
 
 from app.core.cluster import Candidate, Group
-from app.core.instance import Instance, Node
+from app.core.instance import Instance
+from app.core.node import Node
 from app.core.scope import Scope
 from app.core.software import Member
 from app.core.times import WorldTime

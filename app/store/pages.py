@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from app.core.instance import Node
+from app.core.node import Node
 from app.core.releases import Release
 from app.core.scope import Scope
 from app.core.times import WorldTime

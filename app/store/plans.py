@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from app.core.instance import UNHEALTHY
+from app.core.node import UNHEALTHY
 from app.core.plans import Extension, Plan, Reserved
 from app.core.scope import Scope
 from app.core.times import WorldTime

@@ -12,7 +12,7 @@ from app.core.cluster import Cluster
 from app.core.configuration import merged
 from app.core.errors import InUse, Invalid, NotFound
 from app.core.extensions import CREATE, Extension, View
-from app.core.instance import Node
+from app.core.node import Node
 from app.core.scope import Scope
 from app.core.times import WorldTime, after
 from app.core.world import World

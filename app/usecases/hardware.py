@@ -3,7 +3,8 @@
 from app.core.cluster import Cluster
 from app.core.faults import Faults, Rule
 from app.core.health import appoint_cure, break_down, subject
-from app.core.instance import Node, next_due
+from app.core.instance import next_due
+from app.core.node import Node
 from app.core.scope import Scope
 from app.core.times import to_millis
 from app.core.world import World

@@ -11,7 +11,7 @@ from typing import Any
 from app import catalog, clock
 from app.core.cluster_events import KINDS
 from app.core.errors import Invalid
-from app.core.instance import Node
+from app.core.node import Node
 from app.core.times import EPOCH, WorldTime, to_iso
 from app.core.world import MOST_RATE, PROFILE_NAMES, World
 from app.store import copies, imports, sessions, worlds

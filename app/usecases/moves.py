@@ -8,7 +8,8 @@ from app.core import moves as core
 from app.core.cluster import Cluster, Group, cluster_status
 from app.core.cluster_events import Event
 from app.core.errors import Invalid, NotFound
-from app.core.instance import Instance, Node, next_due
+from app.core.instance import Instance, next_due
+from app.core.node import Node
 from app.core.scope import Scope
 from app.core.updating import begin_update, check_may_update
 from app.core.world import World

@@ -8,7 +8,8 @@ from typing import Any
 from app.core.cluster import Cluster, Group, cluster_status
 from app.core.cluster_events import Event
 from app.core.errors import Invalid, NotFound
-from app.core.instance import Instance, vendor_status
+from app.core.instance import Instance
+from app.core.node import vendor_status
 from app.core.scope import Scope
 from app.core.updating import addition_problem, begin_update, check_growth, check_may_update, removal_problem, shrink
 from app.core.world import World

@@ -12,8 +12,8 @@ from app import catalog
 from app.core import ids, slurm_conf
 from app.core.cluster import CONTROLLER, LOGIN, Cluster, Group
 from app.core.errors import Conflict, Invalid
-from app.core.instance import Node
 from app.core.intent import SLURM
+from app.core.node import Node
 from app.core.scope import Scope
 from app.core.slurm_conf import GroupView, Views
 from app.core.times import WorldTime

@@ -8,8 +8,9 @@ from app.core.capacity import Pool
 from app.core.cluster import Cluster, Group
 from app.core.faults import Rule, Subject
 from app.core.governance import Kind, Resource
-from app.core.instance import Instance, Node
+from app.core.instance import Instance
 from app.core.intent import ClusterIntent, GroupIntent, Network
+from app.core.node import Node
 from app.core.offerings import Block
 from app.core.plans import Plan, reservations
 from app.core.times import WorldTime

@@ -9,9 +9,10 @@ from app.core.capacity import Pool, Stock
 from app.core.cluster import SOFTWARE, Candidate, Cluster, Group, cluster_status, group_status, new_node, victims
 from app.core.cluster_events import Event
 from app.core.faults import Faults, Rule
-from app.core.instance import COUNTED, LAUNCHABLE, Instance, Node, next_due
+from app.core.instance import Instance, next_due
 from app.core.launching import Batch, Surroundings, work
 from app.core.metering import Interval, settle
+from app.core.node import COUNTED, LAUNCHABLE, Node
 from app.core.provisioning import Decision, decide, next_deadline
 from app.core.releases import Release, Releases
 from app.core.repair import reboot_problem

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from app.core.cluster import Group
-from app.core.instance import Node
+from app.core.node import Node
 from tests.core.builders import GPU, T0, at, classic, group, pool, rule
 from tests.core.fleet import Fleet
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from app.core.cluster import Candidate, Cluster, Group, cluster_status, group_status, new_node, victims
-from app.core.instance import Node, wants_launch
+from app.core.instance import wants_launch
+from app.core.node import Node
 from tests.core.builders import SEED, T0, at, classic, cluster, controller, group, in_service, living, login, slurm
 
 CLUSTERS: dict[str, tuple[Cluster, str]] = {

@@ -6,18 +6,8 @@ from typing import Any
 import pytest
 
 from app.core.failures import CAPACITY_MESSAGE
-from app.core.instance import (
-    _VENDOR,
-    LAUNCHABLE,
-    STAGES,
-    Instance,
-    Node,
-    next_due,
-    refused,
-    run,
-    vendor_status,
-    wants_launch,
-)
+from app.core.instance import Instance, next_due, refused, run, wants_launch
+from app.core.node import _VENDOR, LAUNCHABLE, STAGES, Node, vendor_status
 from tests.core.builders import FAST, GPU, PROFILES, SEED, ZONE, at, node
 
 FACTS = set(Instance.__dataclass_fields__)

@@ -7,8 +7,9 @@ import pytest
 from app.core.capacity import Stock
 from app.core.failures import CAPACITY_MESSAGE
 from app.core.faults import Faults
-from app.core.instance import Instance, Node
+from app.core.instance import Instance
 from app.core.launching import Surroundings, work
+from app.core.node import Node
 from app.core.telling import DELETED_WHILE_PROVISIONING
 from tests.core.builders import CPU, FAST, GPU, INSTANT, KNOWN, SEED, T0, at, cluster, group, living, node, pool, rule
 from tests.core.fleet import Fleet

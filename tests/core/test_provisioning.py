@@ -8,8 +8,8 @@ import pytest
 from app.core import ids
 from app.core.capacity import Stock
 from app.core.faults import Faults
-from app.core.instance import Node
 from app.core.launching import Batch, Surroundings
+from app.core.node import Node
 from app.core.provisioning import CORRECTION, NOT_READY_IN_TIME, Decision, decide
 from app.core.timings import MIN_COUNT_TIMEOUT
 from tests.core.builders import (

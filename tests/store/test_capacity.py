@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 
 from app.core.capacity import Stock, Want
-from app.core.instance import Node
+from app.core.node import Node
 from app.core.scope import Scope
 from app.store import capacity
 from app.store.capacity import Change

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from app.core.instance import Node
+from app.core.node import Node
 from app.core.scope import Scope
 from app.store import clusters, instances
 from app.store.db import Database

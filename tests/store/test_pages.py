@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.core.instance import Node
+from app.core.node import Node
 from app.core.scope import Scope
 from app.store import clusters, pages
 from app.store.db import Database, Tx

@@ -7,7 +7,8 @@ from typing import Any
 from app import catalog
 from app.core import addons, ids
 from app.core.cluster import Cluster, Group, cluster_status, group_status
-from app.core.instance import Instance, vendor_status
+from app.core.instance import Instance
+from app.core.node import vendor_status
 from app.core.plans import NOT_APPLICABLE, server_id
 from app.core.releases import Releases, image_members
 from app.core.scope import Scope
