@@ -85,7 +85,7 @@ async def test_who_commits_later_is_not_passed_over(database: Database, scope: S
     go_on.set()
     await task
     async with database.transaction() as tx:
-        assert await outbox.unarranged(tx) == [scope.world]
+        assert scope.world in await outbox.unarranged(tx)
         await outbox.arrange(tx, scope.world)
         later = await read(tx, scope, seen[-1].place)
     assert [one.detail_type for one in (seen[-1], *later)] == ["quick", "slow"]

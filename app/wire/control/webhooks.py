@@ -28,11 +28,11 @@ class NewWebhook(BaseModel):
 
 
 class Added(BaseModel):
-    """The webhook, and what its posts are signed with, which is not told again."""
+    """The webhook, and the secret that was drawn for it, which is not told again; null when the caller gave one."""
 
     id: str = Field(examples=["wh-1"])
     url: str
-    secret: str
+    secret: str | None
 
 
 class Webhook(BaseModel):
@@ -86,7 +86,7 @@ async def list_webhooks(service: ServiceOf, world: WorldOf) -> Webhooks:
 async def add_webhook(new: NewWebhook, service: ServiceOf, world: WorldOf) -> Added:
     filters, hosts = (new.detail_type, new.cluster), service.settings.webhook_hosts
     made, secret = await service.db.run(webhooks.add, world, new.url, new.secret, filters, hosts)
-    return Added(id=made, url=new.url, secret=secret)
+    return Added(id=made, url=new.url, secret=secret if new.secret is None else None)
 
 
 @router.delete("/webhooks/{webhook_id}", summary="Post nothing more to it")
