@@ -60,7 +60,9 @@ def check_cluster(cluster: Cluster, verb: str) -> None:
     """The refusals that the cluster is a reason for."""
     status = cluster_status(cluster)
     if status in ("Failed", "Deleting"):
-        raise Conflict(f"Cluster '{cluster.name}' is in {status} state: nothing can be {verb}ed.")
+        raise Conflict(
+            f"Cluster '{cluster.name}' is in {status} state: nothing can be {verb}ed. Use a cluster that is InService."
+        )
     if status != "InService":
         raise Invalid(f"Cluster '{cluster.name}' is in {status} state. {verb.capitalize()} when it is InService.")
 

@@ -139,7 +139,7 @@ def check_cluster(cluster: Cluster) -> None:
     if cluster.orchestrator != SLURM or not cluster.continuous:
         raise Invalid(
             f"Cluster '{cluster.name}' takes no extensions: they need the Slurm orchestrator and NodeProvisioningMode "
-            "Continuous."
+            "Continuous. Use a cluster that has both."
         )
     status = cluster_status(cluster)
     if status != "InService":
@@ -157,7 +157,7 @@ def check_may_update(seen: View) -> None:
 def check_may_delete(seen: View) -> None:
     """Not while its nodes are worked on."""
     if seen.status == "Deleting":
-        raise Conflict(f"Extension '{seen.extension.name}' is being deleted already.")
+        raise Conflict(f"Extension '{seen.extension.name}' is being deleted already. Wait until it is gone.")
     if seen.status in _UNDER_WAY.values():
         raise InUse(f"Extension '{seen.extension.name}' is {seen.status}. Delete it when that is over.")
 

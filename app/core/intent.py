@@ -98,7 +98,7 @@ def check_group(group: GroupIntent, continuous: bool, orchestrator: str, has_net
     if not group.instance_types or {"InstanceType", "InstanceRequirements"} <= set(group.request):
         raise Invalid(f"{where} needs exactly one of InstanceType and InstanceRequirements.")
     if group.minimum is not None and not continuous:
-        raise Invalid(f"{where}: MinInstanceCount needs NodeProvisioningMode Continuous.")
+        raise Invalid(f"{where}: MinInstanceCount needs NodeProvisioningMode Continuous. Remove it, or add that mode.")
     if group.minimum is not None and group.minimum > group.count:
         raise Invalid(
             f"{where}: MinInstanceCount {group.minimum} must not be greater than InstanceCount {group.count}."
@@ -106,7 +106,7 @@ def check_group(group: GroupIntent, continuous: bool, orchestrator: str, has_net
     if orchestrator == EKS and group.node_type is not None:
         raise Invalid(f"{where}: SlurmConfig is not supported with the EKS orchestrator. Remove SlurmConfig.")
     if orchestrator == SLURM and group.restricted:
-        raise Invalid(f"{where}: restricted instance groups need the EKS orchestrator.")
+        raise Invalid(f"{where}: restricted instance groups need the EKS orchestrator. Give it in InstanceGroups.")
     if orchestrator == SLURM and "KubernetesConfig" in group.request:
         raise Invalid(f"{where}: KubernetesConfig needs the EKS orchestrator. Remove KubernetesConfig.")
     if orchestrator == SLURM and group.network is not None and not has_network:
@@ -127,8 +127,12 @@ def check_slurm(cluster: str, node_types: Sequence[str | None], counts: Sequence
     controllers = [count for kind, count in zip(node_types, counts, strict=True) if kind == CONTROLLER]
     if len(controllers) != 1:
         raise Invalid(
-            f"Exactly one instance group must have SlurmConfig.NodeType Controller, but {len(controllers)} have it; "
-            "several controllers (multi-head) are not supported with NodeProvisioningMode Continuous."
+            f"Exactly one instance group must have SlurmConfig.NodeType Controller, but {len(controllers)} have it. "
+            + (
+                "Several controllers (multi-head) are not supported with NodeProvisioningMode Continuous: keep one."
+                if controllers
+                else "Give it to one of them."
+            )
         )
     if controllers[0] != 1:
         raise Invalid(f"The controller instance group must have InstanceCount 1, not {controllers[0]}.")

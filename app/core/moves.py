@@ -48,7 +48,7 @@ def check_cluster(cluster: Cluster) -> None:
     if cluster.orchestrator != EKS or not cluster.continuous:
         raise Invalid(
             f"Nodes of cluster '{cluster.name}' cannot be moved: MoveClusterNodes needs the EKS orchestrator and "
-            "NodeProvisioningMode Continuous."
+            "NodeProvisioningMode Continuous. Delete nodes here and add others there."
         )
 
 
@@ -61,10 +61,13 @@ def check_groups(clusters: tuple[Cluster, Cluster], source: Group, target: Group
             status = group_status(cluster, group)
             raise Invalid(f"Instance group '{group.name}' is in {status} state. Move nodes when it is InService.")
         if group.spec.get("restricted"):
-            raise Invalid(f"Instance group '{group.name}' is restricted: its nodes stay where they are.")
+            raise Invalid(
+                f"Instance group '{group.name}' is restricted: its nodes stay where they are. Name another group."
+            )
         if group.training_plan is not None:
             raise Invalid(
-                f"Instance group '{group.name}' is on a training plan, and machines do not leave or join one."
+                f"Instance group '{group.name}' is on a training plan, and machines do not leave or join one. "
+                "Name another group."
             )
     for member in _ALIKE:
         if source.spec["request"].get(member) != target.spec["request"].get(member):

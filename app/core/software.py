@@ -71,7 +71,10 @@ def begin(
     """UpdateClusterSoftware: the groups that `asked` names, each with its release or None; without any, all."""
     unknown = sorted(set(asked) - set(groups))
     if unknown:
-        raise Invalid(f"InstanceGroups names no group of cluster {cluster.name}: {', '.join(unknown)}.")
+        raise Invalid(
+            f"InstanceGroups names no group of cluster {cluster.name}: {', '.join(unknown)}. "
+            "DescribeCluster lists its groups."
+        )
     _check_config(config or {})
     staying = {name: None for name, group in groups.items() if group.delete_requested_at is None}
     changed = {}

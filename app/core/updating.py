@@ -14,6 +14,7 @@ LARGEST_GROUP = 6758
 """The service model's largest InstanceCount."""
 _SCALABLE = ("InService", "Degraded", "SystemUpdating")
 """Scaling and a software update may go on at once, says the service model of TargetStateCount."""
+_LISTED = "DescribeCluster lists its groups."
 _IMAGE = ("ImageId", "ImageReleaseVersion")
 _FIXED = ("ExecutionRole", "ThreadsPerCore", "OverrideVpcConfig", "CapacityRequirements", "EnvironmentConfig")
 
@@ -67,15 +68,17 @@ def _check_deletions(
 ) -> None:
     unknown = sorted(set(to_delete) - set(groups))
     if unknown:
-        raise Invalid(f"InstanceGroupsToDelete names no group of cluster {cluster.name}: {', '.join(unknown)}.")
+        raise Invalid(
+            f"InstanceGroupsToDelete names no group of cluster {cluster.name}: {', '.join(unknown)}. {_LISTED}"
+        )
     both = sorted({intent.name for intent in intents} & set(to_delete))
     if both:
-        raise Invalid(f"Groups are given in InstanceGroups and in InstanceGroupsToDelete: {', '.join(both)}.")
+        raise Invalid(f"Groups are given in InstanceGroups and in InstanceGroupsToDelete: {', '.join(both)}. Choose.")
     if cluster.controller_first and any(groups[name].node_type == CONTROLLER for name in to_delete):
         raise Invalid(f"The controller group of cluster {cluster.name} cannot be deleted. Delete the cluster instead.")
     leaving = [name for name in to_delete if groups[name].delete_requested_at is not None]
     if leaving:
-        raise Conflict(f"Instance groups are being deleted already: {', '.join(leaving)}.")
+        raise Conflict(f"Instance groups are being deleted already: {', '.join(leaving)}. Leave them out.")
 
 
 def _revise_group(cluster: Cluster, old: Group, intent: GroupIntent, at: WorldTime) -> Group:
@@ -182,7 +185,8 @@ def check_growth(cluster: Cluster, groups: Mapping[str, Group], growth: Mapping[
             )
         if group.target + count > LARGEST_GROUP:
             raise Invalid(
-                f"Instance group '{name}' would have {group.target + count} instances; it may have {LARGEST_GROUP}."
+                f"Instance group '{name}' would have {group.target + count} instances; it may have {LARGEST_GROUP}. "
+                "Add fewer, or another group."
             )
 
 

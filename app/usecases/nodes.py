@@ -137,7 +137,7 @@ def _added(item: Addition, node: Instance) -> dict[str, Any]:
 
 
 _ADDITION_TEXT = {
-    "InstanceGroupNotFound": "There is no such instance group in the cluster.",
+    "InstanceGroupNotFound": "There is no such instance group in the cluster. DescribeCluster lists its groups.",
     "InvalidInstanceGroupStatus": "The instance group is not InService. Try again when it is.",
     "IncompatibleAvailabilityZones": "The instance group has no subnet in every one of these availability zones.",
     "IncompatibleInstanceTypes": "The instance group does not have every one of these instance types.",

@@ -80,7 +80,7 @@ def _shown(cluster: Cluster, content: str, edited_at: WorldTime | None) -> Slurm
 
 def _check_has_file(cluster: Cluster, groups: Mapping[str, Group]) -> None:
     if cluster.orchestrator != SLURM:
-        raise Invalid(f"Cluster '{cluster.name}' is orchestrated by EKS and has no slurm.conf.")
+        raise Invalid(f"Cluster '{cluster.name}' is orchestrated by EKS and has no slurm.conf. Name a Slurm cluster.")
     if groups and all(group.node_type is None for group in groups.values()):
         raise Invalid(
             f"No instance group of cluster '{cluster.name}' has SlurmConfig, so its slurm.conf is made by its own "

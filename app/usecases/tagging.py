@@ -101,7 +101,9 @@ def _taggable(arn: str) -> Taggable:
 def _there(found: object | None, scope: Scope, arn: str) -> None:
     """An ARN of another account or region is not there, even where the id is."""
     if found is None or arn.split(":", 5)[3:5] != [scope.region, scope.account]:
-        raise NotFound(f"Resource '{arn}' not found in this account and region.")
+        raise NotFound(
+            f"Resource '{arn}' not found in this account and region. Use the ARN that its description shows."
+        )
 
 
 async def read(tx: Tx, scope: Scope, arn: str) -> dict[str, str]:

@@ -30,10 +30,8 @@ NO_SLURM_CONFIG = (
     "Cluster demo has no InstanceGroup with SlurmConfig which is required for Continuous Node Provisioning Mode "
     "clusters. Add SlurmConfig to every instance group."
 )
-HEADS = (
-    "Exactly one instance group must have SlurmConfig.NodeType Controller, but {} have it; several controllers "
-    "(multi-head) are not supported with NodeProvisioningMode Continuous."
-)
+HEADS = "Exactly one instance group must have SlurmConfig.NodeType Controller, but {} have it. {}"
+MULTI_HEAD = "Several controllers (multi-head) are not supported with NodeProvisioningMode Continuous: keep one."
 REFUSED: dict[str, tuple[ClusterIntent, str]] = {
     "group names twice": (
         wanted(asked("a"), asked("b"), asked("a")),
@@ -69,11 +67,13 @@ REFUSED: dict[str, tuple[ClusterIntent, str]] = {
     "both kinds of type": (wanted(asked(request={"InstanceRequirements": {"InstanceTypes": [GPU]}})), NEEDS_ONE_TYPE),
     "HP-14: a minimum in classic mode": (
         wanted(asked(minimum=1), continuous=False),
-        "Instance group 'workers': MinInstanceCount needs NodeProvisioningMode Continuous.",
+        "Instance group 'workers': MinInstanceCount needs NodeProvisioningMode Continuous. Remove it, or add that "
+        "mode.",
     ),
     "HP-14: a minimum of nothing in classic mode": (
         wanted(asked(minimum=0), continuous=False),
-        "Instance group 'workers': MinInstanceCount needs NodeProvisioningMode Continuous.",
+        "Instance group 'workers': MinInstanceCount needs NodeProvisioningMode Continuous. Remove it, or add that "
+        "mode.",
     ),
     "HP-14: a minimum above the count": (
         wanted(asked(count=2, minimum=3)),
@@ -96,10 +96,10 @@ REFUSED: dict[str, tuple[ClusterIntent, str]] = {
         on_slurm(head(), asked("b")),
         "Every instance group needs SlurmConfig with NodeProvisioningMode Continuous on Slurm.",
     ),
-    "HP-11: no controller": (on_slurm(compute()), HEADS.format(0)),
+    "HP-11: no controller": (on_slurm(compute()), HEADS.format(0, "Give it to one of them.")),
     "HP-11: several controllers": (
         on_slurm(head(), compute(), asked("second", node_type="Controller")),
-        HEADS.format(2),
+        HEADS.format(2, MULTI_HEAD),
     ),
     "HP-14: a controller of two": (
         on_slurm(head(count=2)),

@@ -139,13 +139,13 @@ DELETIONS: dict[str, tuple[Cluster, list[GroupIntent], list[str], str]] = {
         living(),
         [],
         ["workers", "zebra", "ape"],
-        "InstanceGroupsToDelete names no group of cluster demo: ape, zebra.",
+        "InstanceGroupsToDelete names no group of cluster demo: ape, zebra. DescribeCluster lists its groups.",
     ),
     "in both members": (
         living(),
         [asked("workers")],
         ["workers"],
-        "Groups are given in InstanceGroups and in InstanceGroupsToDelete: workers.",
+        "Groups are given in InstanceGroups and in InstanceGroupsToDelete: workers. Choose.",
     ),
     "the controller": (
         slurm(in_service_at=T0),
@@ -153,7 +153,7 @@ DELETIONS: dict[str, tuple[Cluster, list[GroupIntent], list[str], str]] = {
         ["controller"],
         "The controller group of cluster demo cannot be deleted. Delete the cluster instead.",
     ),
-    "twice": (living(), [], ["leaving"], "Instance groups are being deleted already: leaving."),
+    "twice": (living(), [], ["leaving"], "Instance groups are being deleted already: leaving. Leave them out."),
 }
 
 

@@ -171,7 +171,7 @@ def test_clusters_without_a_file(world: TestWorld) -> None:
     assert refused(world)[0] == 404
     plain = group("workers")
     world.sagemaker.create_cluster(**eks(plain))
-    assert refused(world) == (400, "Cluster 'demo' is orchestrated by EKS and has no slurm.conf.")
+    assert refused(world) == (400, "Cluster 'demo' is orchestrated by EKS and has no slurm.conf. Name a Slurm cluster.")
     world.control("POST", "reset", json={})
     world.sagemaker.create_cluster(**classic(plain))
     world.advance(minutes=30)
