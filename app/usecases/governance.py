@@ -99,7 +99,6 @@ async def create(tx: Tx, scope: Scope, wanted: Wanted, policy: Policy) -> Resour
     _check_cluster(cluster)
     others = await governance.living(tx, scope, wanted.kind, cluster.cluster_id, world.now)
     _check_free(wanted.kind, wanted.name, _team(wanted.kind, spec), others)
-    await _check_limits(tx, scope, wanted.kind, spec, world.now, new=1)
     generation = await governance.generations(tx, scope, wanted.kind, cluster.cluster_id, wanted.name)
     resource = Resource(
         account=scope.account,
@@ -115,6 +114,7 @@ async def create(tx: Tx, scope: Scope, wanted: Wanted, policy: Policy) -> Resour
         spec=spec,
     )
     resource = await _struck(tx, world, resource, cluster.name)
+    await _check_limits(tx, scope, wanted.kind, spec, world.now, new=1)
     await governance.insert(tx, scope, resource)
     await tags.put(tx, scope, resource.arn, wanted.tags)
     return resource
@@ -139,9 +139,9 @@ async def update(
     if kind is Kind.QUOTA:
         living = await governance.living(tx, scope, kind, resource.cluster_id, world.now)
         _check_free(kind, resource.name, team, [one for one in living if one.resource_id != resource_id])
-    await _check_limits(tx, scope, kind, spec, world.now, new=0)
     changed = revised(resource, spec, team, world.now, world.timings.delays["governance"])
     changed = await _struck(tx, world, changed, cluster.name if cluster else "")
+    await _check_limits(tx, scope, kind, spec, world.now, new=0)
     await governance.save(tx, scope, changed)
     await governance.insert_version(tx, scope, changed)
     return changed

@@ -7,16 +7,16 @@ from typing import Any, NamedTuple
 from app import catalog
 from app.core import offerings
 from app.core.errors import InUse, Invalid, NotFound
-from app.core.faults import Faults, Rule, Subject
+from app.core.faults import Rule, Subject
 from app.core.ids import cluster_arn
 from app.core.offerings import Machines, Offer
 from app.core.plans import Extension, Plan, Reserved, name_of, plan_arn, reservations, reserved_arn
 from app.core.scope import Scope
 from app.core.times import WorldTime, after
 from app.core.world import World
-from app.store import capacity, faults, plans, tags
+from app.store import capacity, clusters, plans, tags
 from app.store.db import Tx
-from app.usecases import reserving
+from app.usecases import failing, reserving
 from app.usecases.clusters import hold_world, must_lock, world_of
 from app.usecases.offerings import check_quota, extension_fee, fee_of, owner_of, unknown
 from app.usecases.provisioning import Policy
@@ -61,13 +61,13 @@ async def create(
         )
     machines = offer.machines
     spares = _spares(machines, spares)
+    struck = await _payment(tx, scope, world, "CreateTrainingPlan", name, machines.instance_type)
     quotas = await capacity.quotas(tx, scope, lock=True)
     if quotas:
         used = await plans.live(tx, scope, world.now)
         check_quota(quotas, catalog.quotas()["training-plans"].name, used[""], 1)
         reserved = catalog.reserved_quota(machines.instance_type).name
         check_quota(quotas, reserved, used.get(machines.instance_type, 0), machines.count)
-    struck = await _payment(tx, scope, world, "CreateTrainingPlan", name, machines.instance_type)
     plan = _bought(scope, world, name, offer, spares, struck)
     if not await plans.insert(tx, scope, plan):
         raise InUse(f"Training plan '{name}' already exists in this account and region. Choose another name.")
@@ -115,11 +115,8 @@ def _bought(scope: Scope, world: World, name: str, offer: Offer, spares: int, st
 
 async def _payment(tx: Tx, scope: Scope, world: World, operation: str, name: str, kind: str) -> Rule | None:
     """The `internal-error` that strikes the payment of this operation, if any."""
-    rules = Faults(await faults.lock_rules(tx, scope.world), world.seed)
     subject = Subject(scope.account, scope.region, instance_type=kind, logical_id=name, operation=operation)
-    struck = rules.strike("internal-error", subject, world.now)
-    if rules.counted:
-        await faults.record(tx, scope.world, rules.counted, rules.hits, rules.hits_before)
+    [struck] = await failing.strike(tx, world, [subject])
     return struck
 
 
@@ -131,10 +128,13 @@ async def extend(tx: Tx, scope: Scope, offering_id: str, policy: Policy) -> tupl
         raise _no_extension(offering_id, "was never made to this account and region")
     arn = plan_arn(scope.region, scope.account, offer.plan)
     holders = await _lock_holders(tx, scope, arn, policy)
-    plan = (await plans.lock(tx, scope, [offer.plan])).get(offer.plan)
+    known = await plans.get(tx, scope, offer.plan)
+    if known is None:
+        raise _no_extension(offering_id, "is no longer available")
+    struck = await _payment(tx, scope, world, "ExtendTrainingPlan", known.name, known.instance_type)
+    plan = (await plans.lock(tx, scope, [offer.plan])).get(offer.plan)  # behind the fault rules, as in a pass
     if plan is None or plan.ends_at != offer.starts_at or plan.status(world.now) not in ("Scheduled", "Active"):
         raise _no_extension(offering_id, "is no longer available")
-    struck = await _payment(tx, scope, world, "ExtendTrainingPlan", plan.name, plan.instance_type)
     before = await plans.extensions(tx, scope, plan.name)
     extension = Extension(
         number=len(before) + 1,
@@ -155,8 +155,11 @@ async def extend(tx: Tx, scope: Scope, offering_id: str, policy: Policy) -> tupl
 
 async def _lock_holders(tx: Tx, scope: Scope, arn: str, policy: Policy) -> list[str]:
     """The clusters with a group on the plan, locked before the plan is, their past done with the plan as it was."""
+    holders = sorted(await plans.holders(tx, scope, arn))
+    for cluster_id in holders:  # all of them before the past of any is done, which locks fault rules and pools
+        await clusters.lock(tx, scope, cluster_arn(scope.region, scope.account, cluster_id))
     there = []
-    for cluster_id in await plans.holders(tx, scope, arn):
+    for cluster_id in holders:
         with suppress(NotFound):  # deleted since it was read
             await must_lock(tx, scope, cluster_arn(scope.region, scope.account, cluster_id), policy)
             there.append(cluster_id)

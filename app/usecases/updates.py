@@ -53,6 +53,7 @@ async def update(tx: Tx, scope: Scope, name_or_arn: str, intent: UpdateIntent, p
     cluster = _turn_continuous(cluster, intent, groups)
     _check_groups(cluster, groups, intent)
     revision = revise(cluster, groups, intent.groups, intent.to_delete, world.now)
+    facts = await _facts(tx, scope, world, cluster, intent)
     kept = await _kept(tx, scope, world, cluster, groups, revision)
     added = [kept[one.name] for one in revision.added]
     changing = [g for name, g in revision.changed.items() if g.operation is not None and g != groups[name]]
@@ -60,7 +61,7 @@ async def update(tx: Tx, scope: Scope, name_or_arn: str, intent: UpdateIntent, p
     await clusters.save_groups(tx, scope, cluster.cluster_id, [kept[name] for name in revision.changed])
     await operations.record_scaling(tx, scope, world.seed, cluster, groups, kept, world.now)
     was = cluster
-    cluster = begin_update(cluster, await _facts(tx, scope, world, cluster, intent), bool(added or changing))
+    cluster = begin_update(cluster, facts, bool(added or changing))
     if cluster.recovers and not was.recovers:
         await cure_the_ill(tx, scope, world, cluster)
     await announce(tx, scope, was, cluster, kept.values(), world.now)
