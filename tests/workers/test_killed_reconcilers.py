@@ -14,7 +14,7 @@ from tests.workers.forked import Forked
 
 P5, G5 = "ml.p5.48xlarge", "ml.g5.xlarge"
 TOTALS = {P5: 12, G5: 9}
-KILLS = 50
+KILLS = 25
 CLUSTERS = 4
 
 
@@ -64,8 +64,8 @@ def small(count: int) -> dict[str, Any]:
     return group("small", count, InstanceType=G5)
 
 
-def test_fifty_kills_under_load(settings: Settings, remote: Running) -> None:
-    """RL-1: two reconcilers and an API under load; fifty kills at seeded moments; then everything adds up."""
+def test_twenty_five_kills_under_load(settings: Settings, remote: Running) -> None:
+    """RL-1: two reconcilers and an API under load; twenty-five kills at seeded moments; then everything adds up."""
     world = remote.world(frozen=False, rate=120.0)
     for machine, total in TOTALS.items():
         world.capacity(machine, total)

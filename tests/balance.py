@@ -1,0 +1,123 @@
+"""What adds up in a world at every settled moment, whatever has been done to it: counts, machines, plans, bills."""
+
+import json
+from collections import Counter, defaultdict
+from itertools import pairwise
+from typing import Any
+
+from tests.kit import TestWorld
+
+UP = {"Running", "Ill", "Rebooting", "Examined", "Patching", "Reconfiguring", "Unpatched"}
+ILL = {"Ill", "Unpatched"}
+BILLED = UP | {"Configuring", "Checking", "Detaching", "Attaching"}
+Rows = dict[str, list[dict[str, Any]]]
+
+
+def balance(world: TestWorld) -> dict[str, int]:
+    """Check everything; how much there was to check."""
+    rows: Rows = json.loads(world.export())["tables"]
+    _groups_count_their_nodes(rows)
+    _machines_are_held_once(rows)
+    return {
+        "nodes": len(rows["instance"]),
+        "intervals": _bills_are_whole(rows),
+        "spans": _bills_are_what_the_events_tell(rows),
+    }
+
+
+def quiet(world: TestWorld) -> None:
+    """And what must hold besides when nothing is under way any more."""
+    rows: Rows = json.loads(world.export())["tables"]
+    busy = {(g["cluster_id"]) for g in rows["instance_group"] if g["current"] < g["target"] or g["update_status"]}
+    for one in rows["cluster_operation"]:
+        if one["cluster_id"] not in busy:
+            assert one["done_at"] or one["superseded_at"], one
+    assert rows["node_move"] == []
+    for one in rows["instance_group"]:
+        assert one["update_status"] not in ("Pending", "InProgress", "RollbackInProgress"), one
+        if one["target"] == one["current"]:
+            assert one["rows"] == one["slots"] == one["current"], one
+
+
+def _groups_count_their_nodes(rows: Rows) -> None:
+    nodes, arriving = defaultdict(list), Counter(_group(m, "group") for m in rows["node_move"])
+    for node in rows["instance"]:
+        nodes[_group(node, "group_name")].append(node)
+    for each in rows["instance_group"]:
+        key = _group(each, "name")
+        mine, more = nodes.pop(key, []), arriving.pop(key, 0)
+        counted = {
+            "rows": len(mine) + more,
+            "slots": sum(n["terminate_at"] is None for n in mine) + more,
+            "current": sum(n["status"] in UP for n in mine),
+            "ill": sum(n["status"] in ILL for n in mine),
+        }
+        assert {name: each[name] for name in counted} == counted, f"group {key}"
+    assert (dict(nodes), +arriving) == ({}, Counter()), "nodes of no group"
+
+
+def _machines_are_held_once(rows: Rows) -> None:
+    for identity in ("logical_id", "instance_id"):
+        known = [n[identity] for n in rows["instance"] if n[identity]]
+        assert len(known) == len(set(known)), f"{identity} is not unique"
+    leaving = {n["instance_id"] for n in rows["instance"] if n["status"] == "Detaching"}
+    assert {m["instance_id"] for m in rows["node_move"]} == leaving
+    holding = [n for n in rows["instance"] if n["zone"] is not None]
+    used = Counter(n["instance_type"] for n in holding if n["reservation"] is None)
+    for pool in rows["capacity_pool"]:
+        assert pool["used"] == used[pool["instance_type"]], pool
+    totals = {p["name"]: p["total"] for p in rows["training_plan"]}
+    for reservation, count in Counter(n["reservation"] for n in holding if n["reservation"]).items():
+        [plan] = {r["plan"] for r in rows["reserved_capacity"] if r["reservation_id"] == reservation}
+        assert count <= totals[plan], f"{count} machines of {plan}"
+
+
+def _bills_are_whole(rows: Rows) -> int:
+    """One open interval for each node that is billed and none besides; none overlaps, over all clusters."""
+    ledger = rows["ledger"]
+    open_ = Counter(e["instance_id"] for e in ledger if e["ended_at"] is None)
+    assert open_ == Counter(n["instance_id"] for n in rows["instance"] if n["status"] in BILLED)
+    for key in ("instance_id", "logical_id"):
+        for name, spans in _spans(ledger, key).items():
+            assert all(early[1] <= late[0] for early, late in pairwise(spans)), f"intervals of {name} overlap"
+    return len(ledger)
+
+
+def _spans(ledger: list[dict[str, Any]], key: str) -> dict[str, list[tuple[str, str]]]:
+    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for entry in ledger:
+        found[entry[key]].append((entry["started_at"], entry["ended_at"] or "9999"))
+    return {name: sorted(spans) for name, spans in found.items()}
+
+
+def _bills_are_what_the_events_tell(rows: Rows) -> int:
+    """HP-22: an instance is billed without a gap from its script's start to its termination, moves included, or to a
+    failure of the script outside a software update."""
+    told: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for event in rows["cluster_event"]:
+        if event["instance_id"]:
+            told[event["instance_id"]].append(event)
+    known = {event["cluster_id"] for event in rows["cluster_event"]}
+    foreign = {e["instance_id"] for e in rows["ledger"] if e["cluster_id"] not in known}
+    checked = 0
+    for instance, spans in _spans(rows["ledger"], "instance_id").items():
+        if instance in foreign:
+            continue  # of a cluster that is forgotten, its events with it
+        assert all(early[1] == late[0] for early, late in pairwise(spans)), f"{instance} has a gap: {spans}"
+        assert (spans[0][0], spans[-1][1]) == _told(told[instance]), f"{instance}: {spans}"
+        checked += 1
+    return checked
+
+
+def _told(events: list[dict[str, Any]]) -> tuple[str, str]:
+    starts = [e["at"] for e in events if e["kind"] == "script-started"]
+    ends = [e["at"] for e in events if e["kind"] == "terminating"]
+    patched = [e["at"] for e in events if e["kind"] == "root-volume-started"]
+    for event in events:
+        if event["kind"] == "script-failed" and not (patched and min(patched) <= event["at"]):
+            ends.append(event["at"])
+    return min(starts), min(ends, default="9999")
+
+
+def _group(row: dict[str, Any], name: str) -> tuple[str, str]:
+    return row["cluster_id"], row[name]
