@@ -48,10 +48,13 @@ class Reserve:
         self.freed |= {arn for arn, plan in self.plans.items() if node.reservation in plan.reservation_ids}
 
     def sooner(self, arn: str, node: Instance, at: WorldTime) -> Instance:
-        """The refused node, which tries again when the plan opens, if that is earlier than its next attempt.
+        """The refused node, which tries again when the plan opens, if that is earlier than its next attempt; never
+        again when the plan is over, or a world would try for years what cannot come (chosen).
 
         No pool's machine is waited for, so none wakes it."""
         plan = self.plans.get(arn)
+        if plan is not None and plan.status(at) in ("Expired", "Failed"):
+            return evolve(node, launch_after=None, waiting_since=None)
         opens = None if plan is None else plan.next_opening(at)
         times = [time for time in (node.launch_after, opens) if time is not None]
         return evolve(node, launch_after=min(times, default=None), waiting_since=None)

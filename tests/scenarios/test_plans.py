@@ -92,6 +92,33 @@ def test_from_before_the_start_to_the_end(bought: TestWorld) -> None:
     assert len(world.nodes(InstanceGroupNameContains="workers", IncludeNodeLogicalIds=True)) == 2, "they wait on"
 
 
+def test_an_advance_that_ends_where_the_plan_takes_back(bought: TestWorld) -> None:
+    """CT-1: what is due at the target happens; a millisecond earlier it does not, and `next` stops there."""
+    world, (_, end) = bought, moments(bought)
+    world.sagemaker.create_cluster(**slurm(on_plan(2, arn(world))))
+    advance_to(world, end, -3600.001)
+    assert running(world) == 2
+    due = datetime.fromisoformat(world.control("GET", "clock")["next_due"])
+    assert due == end - timedelta(hours=1)
+    advance_to(world, end, -3600)
+    assert running(world) == 0
+    assert datetime.fromisoformat(world.control("POST", "clock/advance", json={"next": True})["after"]) > due
+
+
+def test_nobody_tries_for_years_what_cannot_come(bought: TestWorld) -> None:
+    """Once the plan is over nothing is due any more for who waited for it; they may still be scaled away."""
+    world, (_, end) = bought, moments(bought)
+    world.sagemaker.create_cluster(**slurm(on_plan(2, arn(world))))
+    advance_to(world, end, 3600)
+    assert world.control("GET", "clock")["next_due"] is None
+    before = len(world.events())
+    world.advance(10 * 365 * 86_400)
+    assert len(world.events()) == before
+    world.sagemaker.update_cluster(ClusterName="demo", InstanceGroups=[on_plan(0, arn(world))])
+    world.advance(60)
+    assert world.nodes(InstanceGroupNameContains="workers", IncludeNodeLogicalIds=True) == []
+
+
 def test_extended_in_time_nothing_is_taken_back(bought: TestWorld) -> None:
     """The new end counts, for the plan and for its nodes."""
     world, (start, end) = bought, moments(bought)
