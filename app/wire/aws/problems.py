@@ -15,7 +15,6 @@ ECHO_LIMIT = 256
 """Characters of a refused value that are told back. AWS tells them all; a long one helps nobody."""
 TEXT_LIMIT = 64 * 1024
 NOT_NULL = "Member must not be null"
-NO_NUL = "Member must not contain the character U+0000"
 _MAX_DEPTH = 6
 
 _TOKENS = {str: "STRING_VALUE", int: "NUMBER_VALUE", float: "NUMBER_VALUE"}
