@@ -25,7 +25,8 @@ _LAG = "coalesce((SELECT l.seconds FROM read_lag l WHERE l.world = world.name), 
 COLUMNS = f"name, seed, profile, started_at, rate, frozen, {_LEASED} AS leased, lease_epoch, {NOW} AS now, {_LAG}"
 
 READ = f"SELECT {COLUMNS} FROM world WHERE name = $1"
-SHARE = f"{READ} FOR SHARE"
+SHARE = f"""SELECT {COLUMNS}, set_config('statement_timeout', '30s', true) FROM world WHERE name = $1 FOR SHARE"""
+"""A pass may move a thousand nodes: it has longer than a request, whoever makes it."""
 KEEP = f"{READ} FOR KEY SHARE"
 LOCK = f"{READ} FOR UPDATE"
 LIST = f"SELECT {COLUMNS} FROM world ORDER BY name"
@@ -91,7 +92,7 @@ async def read(tx: Tx, name: str) -> World | None:
 async def share(tx: Tx, name: str) -> World | None:
     """The same, and nobody may advance or drop the world until this transaction ends."""
     row = await tx.fetchrow(SHARE, name)
-    return from_row(row) if row else None
+    return from_row(tuple(row)[:-1]) if row else None
 
 
 async def keep(tx: Tx, name: str) -> World | None:

@@ -111,6 +111,7 @@ def rich() -> dict[str, Any]:
         ),
         {key: value for key, value in group("flex", 1).items() if key != "InstanceType"}
         | {"InstanceRequirements": {"InstanceTypes": ["ml.g5.xlarge", "ml.g5.2xlarge"]}},
+        group("spare", 0, CapacityRequirements={"Spot": {}}, OverrideVpcConfig=vpc),
         name="rich",
         NodeRecovery="Automatic",
         Tags=[{"Key": "a", "Value": "b"}],
@@ -143,6 +144,9 @@ def test_every_answer_fits_its_shape(world: TestWorld, service: Running) -> None
     call("ListTags", ResourceArn=arn)
     call("DeleteTags", ResourceArn=arn, TagKeys=["a"])
     govern(call, governed)
+    extend(call, call("DescribeCluster", ClusterName="plain")["ClusterArn"])
+    attach(call, governed)
+    repair(call)
     call("UpdateClusterSoftware", ClusterName="plain")
     call("DeleteCluster", ClusterName="plain")
     world.advance(1)
@@ -153,6 +157,58 @@ def test_every_answer_fits_its_shape(world: TestWorld, service: Running) -> None
     assert call.found == []
     sagemaker = next(one for one in emulated.services() if one.name == "sagemaker")
     assert call.seen | plans.seen == set(sagemaker.operations)
+
+
+def extend(call: Recorder, arn: str) -> None:
+    """An extension from its versions to its end."""
+    name = "sagemaker-observability"
+    versions = call("ListClusterExtensionVersions", ExtensionName=name)["ExtensionVersions"]
+    oldest = versions[-1]["ExtensionVersion"]
+    made = call("CreateClusterExtension", ClusterArn=arn, ExtensionName=name, ExtensionVersion=oldest)["ExtensionArn"]
+    for operation in (None, "UpdateClusterExtension", "DeleteClusterExtension"):
+        if operation is not None:
+            call(operation, ClusterArn=arn, ExtensionArn=made)
+        call("DescribeClusterExtension", ClusterArn=arn, ExtensionArn=made)
+        call("ListClusterExtensions", ClusterArn=arn)
+        call.world.advance(minutes=5)
+
+
+def attach(call: Recorder, arn: str) -> None:
+    """A volume comes and goes, a network interface comes, and the node moves to another group."""
+    call.world.advance(minutes=30)
+    node = next(one for one in call.world.nodes("rich") if one["InstanceGroupName"] == "rich")["InstanceId"]
+    volume = {"ClusterArn": arn, "NodeId": node, "VolumeId": "vol-0123456789abcdef0"}
+    call("AttachClusterNodeVolume", **volume)
+    call.world.advance(minutes=1)
+    call("DetachClusterNodeVolume", **volume)
+    call(
+        "AttachClusterNodeNetworkInterface",
+        ClusterName="rich",
+        NodeId=node,
+        NetworkInterfaceId="eni-0123456789abcdef0",
+    )
+    call.world.advance(minutes=5)
+    call(
+        "MoveClusterNodes",
+        SourceClusterArn=arn,
+        SourceInstanceGroupName="rich",
+        TargetClusterArn=arn,
+        TargetInstanceGroupName="spare",
+        NodeIds=[node, "i-12345678"],
+    )
+
+
+def repair(call: Recorder) -> None:
+    """Reboots, replacements and checks, with items that fail; and the operations that came of all."""
+    call.world.advance(minutes=5)
+    nodes = [one["InstanceId"] for one in call.world.nodes("plain") if one["InstanceGroupName"] == "workers"]
+    call("BatchRebootClusterNodes", ClusterName="plain", NodeIds=[nodes[0], "i-12345678"])
+    call("BatchReplaceClusterNodes", ClusterName="plain", NodeIds=["i-12345678"], NodeLogicalIds=["nobody"])
+    call.world.advance(minutes=5)
+    checks = [{"InstanceGroupName": "workers", "DeepHealthChecks": ["InstanceStress"]}]
+    call("StartClusterHealthCheck", ClusterName="plain", DeepHealthCheckConfigurations=checks)
+    for one in call("ListClusterOperations", ClusterName="plain")["ClusterOperationSummaries"]:
+        call("DescribeClusterOperation", ClusterName="plain", OperationId=one["OperationId"])
 
 
 def govern(call: Recorder, cluster_arn: str) -> None:
