@@ -54,7 +54,7 @@ $(CLIENTS)/.installed: tests/clients/package.json tests/clients/constraints.txt
 	@command -v npm >/dev/null || { echo "npm is not installed: install Node.js 20 or newer" >&2; exit 2; }
 	@mkdir -p $(CLIENTS)
 	cp tests/clients/package.json $(CLIENTS)/
-	npm install --prefix $(CLIENTS) --no-audit --no-fund --no-package-lock --silent
+	npm install --prefix $(CLIENTS) --no-audit --no-fund --no-package-lock --loglevel=error
 	@test -x $(CLIENTS)/sagemaker-core/bin/python || $(PYTHON) -m venv $(CLIENTS)/sagemaker-core
 	$(CLIENTS)/sagemaker-core/bin/python -m pip install --quiet --disable-pip-version-check \
 		-c tests/clients/constraints.txt sagemaker-core
