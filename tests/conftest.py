@@ -89,7 +89,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     config = session.config
     everything = config.args_source is pytest.Config.ArgsSource.TESTPATHS
-    whole = everything and not (config.option.keyword or config.option.markexpr)
+    whole = everything and not (config.option.keyword or config.option.markexpr or config.option.collectonly)
     if whole and session.exitstatus == 0 and (missing := census.missing(census.seen)):
         reporter = session.config.pluginmanager.get_plugin("terminalreporter")
         reporter.write_line(f"census: {len(missing)} not seen by any test: {'; '.join(missing)}", red=True)
