@@ -15,8 +15,6 @@ FAMILY = re.compile("Cluster|ComputeQuota|TrainingPlan|ReservedCapacity|UltraSer
 COUNTED = re.compile("Status$|ErrorCode$|^ExtensionHealthIssueCode$")
 """The enums whose every value must be seen."""
 OUT_OF_REACH = {
-    ("ClusterImageVersionStatus", "EndOfLife"): "no image release of the catalogue reaches its end",
-    ("ClusterImageVersionStatus", "SecurityUpdateRequired"): "releases are not told apart by their reason",
     ("SlurmHealthStatus", "Healthy"): "there is no accounting database to watch",
     ("SlurmHealthStatus", "Unhealthy"): "there is no accounting database to watch",
     ("DatabaseConfigurationRollbackStatus", "NotApplicable"): "there is no accounting database to change",

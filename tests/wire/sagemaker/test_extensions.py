@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from app.core.extensions import ISSUES
 from tests.kit import Running, TestWorld, classic, eks, group, slurm, workers
 from tests.wire.sagemaker.refused import CONFLICT, IN_USE, INVALID, NOT_FOUND, refusal
 
@@ -181,6 +182,19 @@ def test_creation_that_fails_everywhere(cluster: Cluster) -> None:
     cluster.world.advance(seconds=5)
     assert cluster.state(arn) == ("Active", 4, 4)
     assert "Health" not in cluster.describe(arn)
+
+
+@pytest.mark.parametrize("code", ISSUES)
+def test_each_reason_for_a_failure_is_told(cluster: Cluster, code: str) -> None:
+    """CT-3: the rule's code is the issue's, with a text that says what to do; an update retries."""
+    cluster.fail("Create", code=code)
+    arn = cluster.create()
+    cluster.world.advance(seconds=5)
+    [issue] = cluster.describe(arn)["Health"]["Issues"]
+    assert (issue["Code"], issue["Message"], issue["NodeCount"]) == (code, ISSUES[code], 4)
+    cluster.update(arn)
+    cluster.world.advance(seconds=5)
+    assert cluster.state(arn) == ("Active", 4, 4)
 
 
 def test_some_nodes_fail(cluster: Cluster) -> None:

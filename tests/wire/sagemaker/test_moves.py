@@ -185,6 +185,22 @@ def test_each_reason_why_a_node_stays(pair: Pair) -> None:
     assert code == INVALID and "NodeInstanceTypeMismatch" in message
 
 
+def test_a_node_of_another_type_stays(pair: Pair) -> None:
+    """A flexible group has nodes of two types, the target takes one."""
+    pair.world.capacity("ml.g5.xlarge", 1)
+    flexible = {key: value for key, value in group("flex", 2).items() if key != "InstanceType"}
+    flexible["InstanceRequirements"] = {"InstanceTypes": ["ml.g5.xlarge", "ml.g5.2xlarge"]}
+    groups = [flexible, group("small", 0, InstanceType="ml.g5.xlarge")]
+    pair.sagemaker.update_cluster(ClusterName="one", InstanceGroups=groups)
+    pair.world.advance(minutes=5)
+    small, large = sorted(pair.nodes("one", "flex"), key=lambda node: len(node["InstanceType"]))
+    answer = pair.move("flex", "small", NodeIds=[small["InstanceId"], large["InstanceId"]])
+    assert answer["Successful"] == [small["InstanceId"]]
+    assert [(one["NodeId"], one["Code"]) for one in answer["Failed"]] == [
+        (large["InstanceId"], "NodeInstanceTypeMismatch")
+    ]
+
+
 def test_min_count_is_kept(pair: Pair) -> None:
     """The request fails rather than go below it (HP-14)."""
     code, message = refusal(pair.move, NodeIds=pair.ids())
