@@ -88,7 +88,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.config.workeroutput["census"] = [tuple(sight) for sight in census.seen]
         return
     config = session.config
-    everything = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    everything = {config.rootpath / arg for arg in config.args} == {config.rootpath / "tests"}
     whole = everything and not (config.option.keyword or config.option.markexpr or config.option.collectonly)
     if whole and session.exitstatus == 0 and (missing := census.missing(census.seen)):
         reporter = session.config.pluginmanager.get_plugin("terminalreporter")
