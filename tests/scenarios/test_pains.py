@@ -142,6 +142,7 @@ def test_deleting_what_is_busy(world: TestWorld) -> None:
     assert code_of(busy) == "ConflictException"
     world.advance(minutes=1)
     world.sagemaker.update_cluster(ClusterName="demo", InstanceGroups=[group("gpu", 3)])
+    assert world.describe()["ClusterStatus"] == "Updating"
     with pytest.raises(world.sagemaker.exceptions.ConflictException):
         world.sagemaker.delete_cluster(ClusterName="demo")
     world.advance(minutes=1)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.kit import TestWorld, classic, eks, group, slurm, workers
+from tests.kit import Running, TestWorld, classic, eks, group, slurm, workers
 from tests.wire.sagemaker.refused import CONFLICT, INVALID, LIMIT, NOT_FOUND, refusal
 
 VOLUME, INTERFACE = "vol-0123456789abcdef0", "eni-0123456789abcdef0"
@@ -76,6 +76,19 @@ def test_a_busy_volume_is_detached_by_trying_again(world: TestWorld, arn: str) -
     assert detach(world, arn, node)["Status"] == "detaching"
     world.advance(seconds=5)
     assert detach(world, arn, node)["Status"] == "detached"
+
+
+def test_a_busy_volume_is_told(service: Running) -> None:
+    """VolumeAttachmentStatus `busy`, where detaching takes no time."""
+    world = service.world(profile="instant")
+    arn = world.sagemaker.create_cluster(**eks(group("g", 1)))["ClusterArn"]
+    world.advance(minutes=5)
+    node = node_ids(world)[0]
+    attach(world, arn, node)
+    world.fault("internal-error", operation="DetachClusterNodeVolume", times=1)
+    assert detach(world, arn, node)["Status"] == "busy"
+    assert detach(world, arn, node)["Status"] == "detached"
+    world.close()
 
 
 def test_a_volume_is_at_one_node_only(world: TestWorld, arn: str) -> None:
