@@ -32,13 +32,14 @@ FIRST_WORLD = ("profile", "rate", "frozen", "start", "seed", "seed_file", "chaos
 class Application:
     """Every surface on one port, as an ASGI application; its lifespan opens the database.
 
-    AWS answers as soon as the database is open. The control API's framework takes longer to import than all else, so
-    it is loaded beside.
+    AWS answers as soon as the database is open. The framework of the control API and of Google's takes longer to import
+    than all else, so they are loaded beside.
     """
 
     def __init__(self, settings: Settings) -> None:
         self.service = compose(settings, f"{KIND}-{os.getpid()}-{clock.random_token(4)}")
         self._control = Later(self._load_control)
+        self._google = Later(self._load_google)
         aws = AwsEndpoint(
             emulated.services(),
             service=self.service,
@@ -48,7 +49,7 @@ class Application:
             dialects=emulated.DIALECTS,
         )
         known, on_change = KnownWorlds(self.service), self.service.mishaps.forget
-        front = Front(self._control, aws=aws, known=known, on_change=on_change)
+        front = Front(self._control, aws=aws, google=self._google, known=known, on_change=on_change)
         self._surfaces = Safety(front, SafetyRules(settings.allowed_hosts, settings.control_token))
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
@@ -62,6 +63,7 @@ class Application:
         try:
             async with running(self.service):
                 self._control.begin()
+                self._google.begin()
                 await send({"type": "lifespan.startup.complete"})
                 await receive()
         except Exception as error:
@@ -71,6 +73,11 @@ class Application:
 
     def _load_control(self) -> App:
         from app.wire.control.application import application
+
+        return application(self.service)
+
+    def _load_google(self) -> App:
+        from app.wire.google.application import application
 
         return application(self.service)
 

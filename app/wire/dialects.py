@@ -9,7 +9,8 @@ from typing import Any
 import orjson
 
 from app.wire.aws.errors import AwsError, refusal
-from app.wire.aws.protocol import new_request_id
+from app.wire.exchange import new_request_id
+from app.wire.google.errors import GoogleError, code_of_http, envelope
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -51,7 +52,6 @@ _AWS_CODES = {
     403: "AccessDeniedException",
     413: "RequestEntityTooLargeException",
 }
-_GOOGLE_STATUSES = {401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 421: "PERMISSION_DENIED"}
 
 
 def surface_of(scope: Mapping[str, Any], *, has_target: bool) -> Surface:
@@ -75,7 +75,7 @@ async def refuse(send: Send, surface: Surface, no: Refusal, unread: Receive | No
         answer = refusal(AwsError(_AWS_CODES.get(no.status, no.code), no.message, no.status), *close)
         headers, body = answer.all_headers(request_id), answer.body
     else:
-        body = orjson.dumps(_google(no) if surface is Surface.GOOGLE else _ours(no))
+        body = _google(no) if surface is Surface.GOOGLE else orjson.dumps(_ours(no))
         headers = [
             (b"content-type", b"application/json"),
             (b"content-length", str(len(body)).encode()),
@@ -105,10 +105,9 @@ async def _linger(unread: Receive) -> None:
         return
 
 
-def _google(no: Refusal) -> dict[str, Any]:
-    status = _GOOGLE_STATUSES.get(no.status, "INVALID_ARGUMENT")
-    return {"error": {"code": no.status, "message": no.message, "status": status}}
-
-
 def _ours(no: Refusal) -> dict[str, Any]:
     return {"error": {"code": no.code, "message": no.message}}
+
+
+def _google(no: Refusal) -> bytes:
+    return envelope(GoogleError(code_of_http(no.status), no.message, http=no.status))

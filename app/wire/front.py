@@ -11,9 +11,9 @@ from typing import Any
 from app import clock
 from app.core.scope import DEFAULT_WORLD, Scope
 from app.usecases import worlds
-from app.wire.aws.errors import is_database_away, report
-from app.wire.aws.protocol import DEADLINE_S, new_request_id
 from app.wire.dialects import Refusal, Surface, refuse, surface_of
+from app.wire.exchange import DEADLINE_S, new_request_id
+from app.wire.failures import is_database_away, report
 from app.wire.request_log import RequestLog, RequestRecord
 from app.wire.safety import App, AsgiScope, Message, Receive, Send
 
@@ -66,10 +66,11 @@ class KnownWorlds:
 
 
 class Front:
-    """ASGI middleware: AWS to `aws`, the rest to `app`."""
+    """ASGI middleware: AWS to `aws`, Google to `google`, the rest to `app`."""
 
-    def __init__(self, app: App, *, aws: App, known: KnownWorlds, on_change: Callable[[], None]) -> None:
-        self._app, self._aws, self._known, self._on_change = app, aws, known, on_change
+    def __init__(self, app: App, *, aws: App, google: App, known: KnownWorlds, on_change: Callable[[], None]) -> None:
+        self._app, self._aws, self._google = app, aws, google
+        self._known, self._on_change = known, on_change
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Answer a request on whichever surface it is for."""
@@ -85,6 +86,8 @@ class Front:
         if surface is Surface.AWS:
             return await self._aws(scope, receive, send)
         scope[SURFACE] = surface
+        if surface is Surface.GOOGLE:
+            return await self._google(scope, receive, send)
         if scope["method"] != "GET":
             send = self._after_change(send)
         return await self._app(scope, receive, send)

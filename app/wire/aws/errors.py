@@ -1,14 +1,11 @@
 """Refusals and failures in AWS's words: which code, which status, and the body that carries them (HP-W3)."""
 
-import logging
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-import asyncpg
 import orjson
 
 from app.core.errors import Conflict, DomainError, InUse, LimitExceeded, NotFound
-from app.store.db import CONNECTION_LOST
+from app.wire.failures import is_database_away
 
 CONTENT_TYPE = b"application/x-amz-json-1.1"
 
@@ -77,28 +74,3 @@ def of_failure(error: Exception, request_id: str) -> AwsError:
         return AwsError("ServiceUnavailable", text, 503)
     text = f"The emulator failed on this request; its log names the cause under request {request_id}."
     return AwsError("InternalFailure", text, 500)
-
-
-def is_database_away(error: BaseException) -> bool:
-    """Whether `error` says that Postgres is unreachable, closing, out of resources or too slow, not that we erred."""
-    if isinstance(error, asyncpg.InterfaceError):
-        return "clos" in str(error)  # "connection is closed", "pool is closing": its only sign
-    return isinstance(
-        error,
-        (
-            *CONNECTION_LOST,
-            TimeoutError,
-            asyncpg.OperatorInterventionError,
-            asyncpg.InsufficientResourcesError,
-            asyncpg.TransactionRollbackError,
-            asyncpg.IdleInTransactionSessionTimeoutError,
-        ),
-    )
-
-
-def report(log: logging.Logger, error: Exception, facts: Mapping[str, object]) -> None:
-    """One line for a database that is away, which is known by its name; of all else the whole trace is wanted."""
-    if is_database_away(error):
-        log.warning("the database is away", extra={"facts": {**facts, "error": type(error).__name__}})
-    else:
-        log.error("request failed", exc_info=error, extra={"facts": facts})

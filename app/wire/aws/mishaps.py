@@ -1,18 +1,12 @@
 """Faults of requests in AWS's dialect: codes, texts and statuses by which SDKs decide whether to try again (CT-3)."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from app.core.effects import DROP
 from app.core.faults import Rule
-from app.core.mishaps import Mishap
-from app.core.scope import Scope
 from app.wire.aws.errors import AwsError
 
-Befall = Callable[[Scope, str, str, str], Awaitable[Mishap | None]]
-"""What befalls a request: (scope, API, operation, the cluster that it names or nothing)."""
-HANG_UP = "windtunnel.hang_up"
-"""Where an ASGI scope keeps what closes its connection; a server that has none gets the refusal sent."""
 _CLUSTER_MEMBERS = ("ClusterName", "ClusterArn", "ResourceArn", "SourceClusterArn")
 _STATUSES = {
     "InternalFailure": 500,
@@ -54,8 +48,3 @@ def cluster_of(value: Mapping[str, Any]) -> str:
         if isinstance(named, str) and (not named.startswith("arn:") or ":cluster/" in named):
             return named
     return ""
-
-
-async def nothing_befalls(scope: Scope, api: str, operation: str, cluster: str) -> Mishap | None:
-    """A world without faults."""
-    return None

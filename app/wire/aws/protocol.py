@@ -6,13 +6,13 @@ sees HTTP; the wire never sees state.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import orjson
 
-from app.clock import monotonic, random_token, sleep
+from app.clock import monotonic
 from app.core.errors import DomainError
 from app.core.mishaps import Mishap
 from app.core.scope import DEFAULT_WORLD, Scope
@@ -20,21 +20,27 @@ from app.wire.aws import errors
 from app.wire.aws.canonical import Signed
 from app.wire.aws.dialect import PLAIN, Dialect
 from app.wire.aws.errors import Answer, AwsError
-from app.wire.aws.mishaps import HANG_UP, Befall, cluster_of, error_of, nothing_befalls
+from app.wire.aws.mishaps import cluster_of, error_of
 from app.wire.aws.problems import Problems, serialization_text, validation_text
 from app.wire.aws.registry import AwsService, Context, Operation
 from app.wire.aws.signature import Caller
+from app.wire.exchange import (
+    DEADLINE_S,
+    NO_STATUS,
+    AsgiScope,
+    Befall,
+    Receive,
+    Send,
+    new_request_id,
+    nothing_befalls,
+    suffer,
+    whole_body,
+)
+from app.wire.failures import report
 from app.wire.request_log import RequestRecord, one_line
 
 __all__ = ["AwsEndpoint", "AwsError", "AwsService", "Context"]
 
-AsgiScope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-
-DEADLINE_S = 10.0
-NO_STATUS = 0
-"""What the log shows of a request that got no answer."""
 COVERAGE_PAGE = "docs/coverage.md"
 _IGNORED_HEADER = b"x-windtunnel-ignored"
 _CONTENT_TYPES = ("application/x-amz-json-1.1", "application/x-amz-json-1.0", "application/json")
@@ -93,7 +99,7 @@ class AwsEndpoint:
         world = scope.get("windtunnel.world", DEFAULT_WORLD)
         dialect = self._dialects.get(scope.get("windtunnel.profile", ""), PLAIN)
         call = _Call(new_request_id(), Scope(world, "", ""), dialect)
-        body = await _body(receive)
+        body = await whole_body(receive)
         if body is None:
             return  # the client is gone
         try:
@@ -103,9 +109,9 @@ class AwsEndpoint:
             answer = errors.refusal(error, *allow)
         except Exception as error:  # the last line of defence: whatever it is, the client gets the dialect
             facts = {"request_id": call.request_id, "operation": call.operation}
-            errors.report(log, error, facts)
+            report(log, error, facts)
             answer = errors.refusal(errors.of_failure(error, call.request_id))
-        if call.mishap is not None and await _suffer(call.mishap, scope, receive):
+        if call.mishap is not None and await suffer(call.mishap, scope, receive):
             answer = Answer(NO_STATUS, "Dropped", b"")
         else:
             await respond(send, answer, call.request_id, call.ignored)
@@ -186,13 +192,6 @@ def read_input(operation: Operation, request: Signed, ignored: list[str], dialec
     return result
 
 
-def new_request_id() -> str:
-    """A version 4 UUID of the operating system's entropy."""
-    digits = random_token(16)
-    variant = "89ab"[int(digits[16], 16) % 4]
-    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
-
-
 async def respond(send: Send, answer: Answer, request_id: str, ignored: Iterable[str] = ()) -> None:
     """Send `answer` with the headers of every AWS answer; `ignored` members are named in a header of ours."""
     headers = answer.all_headers(request_id)
@@ -200,17 +199,6 @@ async def respond(send: Send, answer: Answer, request_id: str, ignored: Iterable
         headers.append((_IGNORED_HEADER, ", ".join(map(one_line, ignored)).encode()[:1024]))
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": answer.body})
-
-
-async def _suffer(mishap: Mishap, scope: AsgiScope, receive: Receive) -> bool:
-    """Let the answer be as late as it is to be; True when the connection has been closed instead."""
-    await sleep(mishap.late_ms / 1000)
-    if not mishap.drops or HANG_UP not in scope:
-        return False
-    scope[HANG_UP]()
-    while (await receive())["type"] != "http.disconnect":
-        pass
-    return True
 
 
 def _unreadable(message: str) -> AwsError:
@@ -225,18 +213,3 @@ def _received(scope: AsgiScope, body: bytes) -> Signed:
     path = (scope.get("raw_path") or scope["path"].encode()).decode("utf-8", "surrogateescape")
     query = scope.get("query_string", b"").decode("utf-8", "surrogateescape")
     return Signed(scope["method"], path, query, headers, body)
-
-
-async def _body(receive: Receive) -> bytes | None:
-    """The whole body, which `app.wire.safety` has bounded, or None when the client went away."""
-    message = await receive()
-    if message["type"] == "http.request" and not message.get("more_body", False):
-        whole: bytes = message.get("body", b"")
-        return whole
-    parts: list[bytes] = []
-    while message["type"] == "http.request":
-        parts.append(message.get("body", b""))
-        if not message.get("more_body", False):
-            return b"".join(parts)
-        message = await receive()
-    return None

@@ -9,8 +9,8 @@ from prometheus_client.registry import Collector
 
 from app.store.db import Database
 from app.usecases import health
-from app.wire.aws.errors import is_database_away
 from app.wire.control.vocabulary import ServiceOf
+from app.wire.failures import is_database_away
 
 router = APIRouter(tags=["health"])
 Rows = Iterable[tuple[Sequence[str], float]]

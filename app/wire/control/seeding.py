@@ -23,7 +23,6 @@ from app.usecases.worlds import Setting
 from app.wire import emulated
 from app.wire.aws.errors import AwsError
 from app.wire.aws.problems import Problems, serialization_text, validation_text
-from app.wire.aws.protocol import new_request_id
 from app.wire.aws.registry import Context, Operation
 from app.wire.control.capacity import CapacityChange
 from app.wire.control.faults import FaultRule, rule_of
@@ -31,6 +30,7 @@ from app.wire.control.prices import PriceChange
 from app.wire.control.quotas import QuotaChange
 from app.wire.control.refusals import problems_text
 from app.wire.control.vocabulary import STRICT, Account, Instant, Region, tenant
+from app.wire.exchange import new_request_id
 
 log = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from app.core.errors import NotFound
 from app.service import Service
 from app.usecases import announcements
 from app.usecases.announcements import Envelope, Place, Wanted, id_of
-from app.wire.aws.errors import is_database_away
+from app.wire.failures import is_database_away
 from app.wire.safety import AsgiScope, Receive, Send
 
 MOST_WAITING = 1024 * 1024  # bytes

@@ -1,0 +1,1 @@
+"""What Google's APIs have in common on the wire."""

@@ -1,0 +1,49 @@
+"""Google's APIs as one application: the routers of Cloud Storage and Cloud Logging, and Vertex AI behind them."""
+
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from app.core.errors import DomainError
+from app.service import Service
+from app.wire.front import Account, unknown_path
+from app.wire.google.errors import Code, GoogleError, Violation, bad_request, code_of_http, envelope, of_domain
+
+ROUTERS: tuple[APIRouter, ...] = ()
+"""What is served beside Vertex AI. Each answers paths of its own."""
+
+
+def application(service: Service) -> FastAPI:
+    """Every Google API on one port; all that is refused is told in Google's envelope."""
+    app = FastAPI(openapi_url=None)
+    app.state.service = service
+    for kind in (DomainError, GoogleError, HTTPException, RequestValidationError):
+        app.add_exception_handler(kind, refused)
+    for router in ROUTERS:
+        app.include_router(router)
+    app.router.redirect_slashes = False
+    app.router.default = unknown_path
+    app.add_middleware(Account, request_log=service.request_log)
+    return app
+
+
+def refused(request: Request, error: Exception) -> Response:
+    """The answer that tells `error`."""
+    told = _told(request, error)
+    return Response(envelope(told), told.http, media_type="application/json; charset=UTF-8")
+
+
+def _told(request: Request, error: Exception) -> GoogleError:
+    if isinstance(error, GoogleError):
+        return error
+    if isinstance(error, DomainError):
+        return of_domain(error)
+    if isinstance(error, RequestValidationError):
+        broken = [Violation(".".join(map(str, each["loc"][1:])), each["msg"]) for each in error.errors()]
+        text = "\n".join(f"Invalid value at '{field}': {why}" for field, why in broken)
+        return GoogleError(Code.INVALID_ARGUMENT, text, [bad_request(broken)])
+    assert isinstance(error, HTTPException)
+    text = str(error.detail)
+    if error.status_code == 405:
+        text = f"This path does not take {request.method}."
+    return GoogleError(code_of_http(error.status_code), text, http=error.status_code)
