@@ -10,26 +10,45 @@ from app.catalog.images import image_releases
 from app.catalog.plans import plan_sizes, reservable, ultra_servers, upfront_fee
 from app.catalog.prices import Prices, placeholder, price, published, read_price_file
 from app.catalog.quotas import on_demand_quota, quotas, reserved_quota, spot_quota
-from app.catalog.records import Evidence, Fee, Gpu, InstanceType, Price, Quota, Region, UltraServer, Zone
+from app.catalog.records import (
+    Accelerator,
+    Evidence,
+    Fee,
+    Gpu,
+    InstanceType,
+    MachineType,
+    Price,
+    Quota,
+    Region,
+    UltraServer,
+    VertexRegion,
+    Zone,
+)
 from app.catalog.regions import region, regions, usage_type, zones
+from app.catalog.vertex import accelerators, machine_types, vertex_region, vertex_regions
 
 __all__ = [
+    "Accelerator",
     "Evidence",
     "Fee",
     "Gpu",
     "InstanceType",
+    "MachineType",
     "Price",
     "Prices",
     "Quota",
     "Region",
     "UltraServer",
+    "VertexRegion",
     "Zone",
+    "accelerators",
     "extensions",
     "gpu",
     "gpus",
     "image_releases",
     "instance_type",
     "instance_types",
+    "machine_types",
     "on_demand_quota",
     "placeholder",
     "plan_sizes",
@@ -45,5 +64,7 @@ __all__ = [
     "ultra_servers",
     "upfront_fee",
     "usage_type",
+    "vertex_region",
+    "vertex_regions",
     "zones",
 ]

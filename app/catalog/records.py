@@ -1,5 +1,6 @@
 """The catalogue's rows as values. Each says how well it is known, where it comes from and of what day."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Literal
@@ -118,6 +119,60 @@ class Fee:
     """Upfront fee of one instance in a training plan, integer micro-dollars for 24 hours."""
 
     micro_usd_per_day: int
+    evidence: Evidence
+    source: str
+    date: date
+
+
+@dataclass(frozen=True, slots=True)
+class Accelerator:
+    """An accelerator of Vertex AI by its enum's name and number.
+
+    `gpu` is its model, None for what HyperPod has not; `quota` ends the name of its quota.
+    """
+
+    name: str
+    number: int
+    gpu: Gpu | None
+    quota: str
+    flex_start: bool
+    evidence: Evidence
+    source: str
+    date: date
+
+
+@dataclass(frozen=True, slots=True)
+class MachineType:
+    """A machine type of Vertex AI custom training, memory in GB as Compute Engine prints it.
+
+    `accelerators` of the kind `accelerator` are built in; `attachable` may be added, each in one of the given numbers.
+    `cpu_quota` ends the name of the quota that counts its vCPUs, None if the accelerators alone are counted.
+    """
+
+    name: str
+    family: str
+    vcpus: int
+    memory_gb: float
+    accelerator: str | None
+    accelerators: int
+    attachable: Mapping[str, tuple[int, ...]]
+    cpu_quota: str | None
+    on_demand: bool
+    reservation: bool
+    evidence: Evidence
+    source: str
+    date: date
+
+
+@dataclass(frozen=True, slots=True)
+class VertexRegion:
+    """A region of Vertex AI: `accelerators` are those for training, None where that is not known."""
+
+    name: str
+    place: str
+    zones: tuple[str, ...]
+    training: bool
+    accelerators: frozenset[str] | None
     evidence: Evidence
     source: str
     date: date

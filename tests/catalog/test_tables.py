@@ -5,7 +5,17 @@ import sys
 
 from app.catalog.tables import table
 
-TABLES = ("gpus", "images", "instance_types", "prices", "quotas", "regions")
+TABLES = (
+    "gpus",
+    "images",
+    "instance_types",
+    "prices",
+    "quotas",
+    "regions",
+    "vertex_accelerators",
+    "vertex_machines",
+    "vertex_regions",
+)
 
 
 def test_importing_reads_nothing_and_needs_nothing() -> None:

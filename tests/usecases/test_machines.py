@@ -1,0 +1,36 @@
+"""VX-22: the catalogue's machines as core thinks with them."""
+
+import pytest
+
+from app import catalog
+from app.core.errors import Invalid
+from app.core.machines import check_machine, gpus, metrics
+from app.usecases import machines
+
+
+def test_every_machine_runs_somewhere_and_counts_somewhere() -> None:
+    """VX-22: each type is taken in us-central1 with a strategy that it has, and uses a quota."""
+    iowa = machines.place("us-central1")
+    for name, row in catalog.machine_types().items():
+        machine = machines.machine(name)
+        strategy = "STANDARD" if row.on_demand else "SPOT"
+        kinds = [(None, 0)] if name != "cloud-tpu" else []
+        kinds += [(kind, counts[0]) for kind, counts in row.attachable.items()]
+        for accelerator, count in kinds:
+            check_machine(machine, accelerator, count, strategy, iowa, reserved=row.reservation)
+            assert sum(metrics(machine, accelerator, count, strategy).values()) > 0
+
+
+def test_an_unknown_type_is_refused_in_the_services_words() -> None:
+    """VX-22: and the nearest types are named."""
+    with pytest.raises(Invalid, match=r"^Machine type n1-standart-4 is not supported\. Did you mean n1-standard-4"):
+        machines.machine("n1-standart-4")
+    with pytest.raises(Invalid, match=r"^Machine type  is not supported\. Use a type such as"):
+        machines.machine("")
+    with pytest.raises(Invalid) as huge:
+        machines.machine("x" * 1_000_000)
+    assert len(huge.value.message) < 300
+
+
+def test_gpus_go_by_hyperpods_names() -> None:
+    assert gpus(machines.machine("a3-megagpu-8g"), None, 0) == ("h100-80gb", 8)
