@@ -25,12 +25,14 @@ from app.catalog.records import (
     Zone,
 )
 from app.catalog.regions import region, regions, usage_type, zones
-from app.catalog.vertex import accelerators, machine_types, vertex_region, vertex_regions
+from app.catalog.vertex import accelerators, is_location, machine_types, vertex_region, vertex_regions
+from app.catalog.vertex_prices import Good, disk_price, goods, vertex_price
 
 __all__ = [
     "Accelerator",
     "Evidence",
     "Fee",
+    "Good",
     "Gpu",
     "InstanceType",
     "MachineType",
@@ -42,12 +44,15 @@ __all__ = [
     "VertexRegion",
     "Zone",
     "accelerators",
+    "disk_price",
     "extensions",
+    "goods",
     "gpu",
     "gpus",
     "image_releases",
     "instance_type",
     "instance_types",
+    "is_location",
     "machine_types",
     "on_demand_quota",
     "placeholder",
@@ -64,6 +69,7 @@ __all__ = [
     "ultra_servers",
     "upfront_fee",
     "usage_type",
+    "vertex_price",
     "vertex_region",
     "vertex_regions",
     "zones",

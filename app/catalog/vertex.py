@@ -1,5 +1,6 @@
 """Machine types, accelerators and regions of Vertex AI (`vertex_machines.toml` and its neighbours)."""
 
+import re
 from collections.abc import Mapping
 from datetime import date
 from functools import cache
@@ -9,6 +10,7 @@ from app.catalog.hardware import gpus
 from app.catalog.records import Accelerator, MachineType, VertexRegion
 from app.catalog.tables import Row, origin, table
 
+_LOCATION = re.compile(r"[a-z]+(-[a-z]+)+\d{1,2}", re.ASCII)
 _MADE_UP = "Windtunnel's rule for regions that the catalogue does not have: three zones, a to c, and every accelerator"
 _MADE_UP_ON = date(2026, 11, 30)
 
@@ -91,3 +93,8 @@ def vertex_region(name: str) -> VertexRegion:
         source=_MADE_UP,
         date=_MADE_UP_ON,
     )
+
+
+def is_location(name: str) -> bool:
+    """Whether the name is of Google's form, `us-central1`, and not of AWS's, `us-west-2`."""
+    return _LOCATION.fullmatch(name) is not None

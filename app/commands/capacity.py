@@ -13,7 +13,7 @@ app = typer.Typer(help="How many machines of a type exist.", no_args_is_help=Tru
 
 @app.command("set")
 def set_total(
-    instance_type: Annotated[str, typer.Argument(metavar="TYPE", help="ml.p5.48xlarge")],
+    instance_type: Annotated[str, typer.Argument(metavar="TYPE", help="ml.p5.48xlarge, a3-highgpu-8g")],
     total: Annotated[str, typer.Argument(metavar="N", help="How many in all, or `unlimited`.")],
     region: Annotated[str | None, typer.Option("--region", help="Else the default region.")] = None,
     zone: Annotated[str | None, typer.Option("--zone")] = None,

@@ -14,7 +14,9 @@ app = typer.Typer(help="What an hour of a type costs.", no_args_is_help=True)
 
 @app.command("set")
 def set_price(
-    instance_type: Annotated[str, typer.Argument(metavar="TYPE")],
+    instance_type: Annotated[
+        str, typer.Argument(metavar="TYPE", help="ml.p5.48xlarge, a3-highgpu-8g/spot, NVIDIA_TESLA_T4")
+    ],
     usd_per_hour: Annotated[str, typer.Argument(metavar="USD_PER_HOUR", help="55.04")],
     region: Annotated[str | None, typer.Option("--region")] = None,
     world: o.World = None,
@@ -29,12 +31,14 @@ def set_price(
 @app.command("show")
 def show_prices(
     instance_type: Annotated[str | None, typer.Argument(metavar="[TYPE]")] = None,
+    region: o.Region = None,
     world: o.World = None,
     endpoint: o.Endpoint = None,
     as_json: o.Json = False,
 ) -> None:
     """Prices with their source and date; a placeholder says that it is one."""
-    answer = call("GET", "prices", world=world, endpoint=endpoint, params={"instance_type": instance_type})
+    params = {"instance_type": instance_type, "region": region}
+    answer = call("GET", "prices", world=world, endpoint=endpoint, params=params)
     rows = answer.get("prices") if isinstance(answer, dict) else None
     if as_json or rows is None:
         show(answer, as_json=as_json)

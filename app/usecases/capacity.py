@@ -10,6 +10,7 @@ from app.core.times import WorldTime
 from app.store import capacity, clusters, instances, worlds
 from app.store.capacity import Change
 from app.store.db import Tx
+from app.usecases import types
 
 ENOUGH = 100_000
 """How many waiting nodes are woken at once when a type becomes unlimited."""
@@ -36,11 +37,11 @@ async def set_total(
 
     Gives the instant at which that takes effect: now, if `at` is past.
     """
-    if instance_type not in catalog.instance_types():
-        raise Invalid(f"No instance type '{instance_type}'. Use a name such as ml.p5.48xlarge.")
-    if zone is not None and zone not in [one.name for one in catalog.zones(region)]:
-        names = ", ".join(one.name for one in catalog.zones(region))
-        raise Invalid(f"Region {region} has no zone '{zone}'. Its zones are {names}.")
+    if instance_type not in catalog.instance_types() and instance_type not in catalog.machine_types():
+        raise Invalid(types.unknown(instance_type))
+    types.check_region(instance_type, region)
+    if zone is not None and zone not in types.zones(region):
+        raise Invalid(f"Region {region} has no zone '{zone}'. Its zones are {', '.join(types.zones(region))}.")
     found = await worlds.lock(tx, world)
     if found is None:
         raise NotFound(f"There is no world '{world}'.")

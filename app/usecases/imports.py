@@ -159,6 +159,8 @@ async def _set_clock(tx: Tx, name: str, facts: Mapping[str, Any]) -> None:
 
 
 def _is_instance_type(value: str) -> bool:
+    if value in catalog.goods():
+        return True
     try:
         catalog.instance_type(value)
     except LookupError:

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from app.core.times import to_iso
-from app.usecases import capacity
+from app.usecases import capacity, types
 from app.wire.control.vocabulary import (
     MOST_NODES,
     STRICT,
@@ -28,7 +28,9 @@ class CapacityChange(BaseModel):
     model_config = STRICT | {"json_schema_extra": {"examples": [{"instance_type": "ml.p5.48xlarge", "total": 10}]}}
     instance_type: InstanceType
     total: Total | None
-    region: Region | None = Field(default=None, description="The service's default region if left out.")
+    region: Region | None = Field(
+        default=None, description="Left out: the default region; for machine types us-central1."
+    )
     zone: str | None = Field(
         default=None, max_length=40, pattern=TEXT, description="One zone; the whole region if left out."
     )
@@ -91,7 +93,7 @@ async def read_capacity(service: ServiceOf, world: WorldOf) -> Capacity:
 @router.post("/capacity", summary="Set the total of a type")
 async def set_capacity(change: CapacityChange, service: ServiceOf, world: WorldOf) -> PlannedChange:
     """Lowering it below what is used takes nothing away from anyone."""
-    region = change.region or service.settings.default_region
+    region = change.region or types.default_region(change.instance_type, service.settings.default_region)
     at = await service.db.run(
         capacity.set_total, world, region, change.zone, change.instance_type, change.total, change.at
     )

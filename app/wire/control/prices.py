@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from app.usecases import prices
+from app.usecases import prices, types
 from app.wire.control.vocabulary import STRICT, InstanceType, Region, ServiceOf, WorldOf
 
 router = APIRouter(tags=["prices"])
@@ -43,10 +43,12 @@ async def read_prices(
     service: ServiceOf,
     world: WorldOf,
     instance_type: Annotated[InstanceType | None, Query(description="One type; all if left out.")] = None,
-    region: Annotated[Region | None, Query(description="The service's default region if left out.")] = None,
+    region: Annotated[
+        Region | None, Query(description="Left out: the default region; for machine types us-central1.")
+    ] = None,
 ) -> Prices:
     """What a billable interval that begins now would cost."""
-    where = region or service.settings.default_region
+    where = region or types.default_region(instance_type or "", service.settings.default_region)
     quotes = await service.db.run(prices.quotes, world, where, instance_type)
     return Prices(prices=[Price(**quote._asdict()) for quote in quotes])
 

@@ -45,7 +45,7 @@ _REASONS = _BOUNDS | {
     "dict_type": "must be an object such as {{}}",
 }
 _FORMS = {
-    REGION: "must be a region's name such as us-west-2",
+    REGION: "must be a region's name such as us-west-2 or us-central1",
     ACCOUNT: "must be an account's 12 digits, such as 111122223333",
     VISIBLE: "must be visible ASCII without blanks",
     TEXT: "must not hold the character NUL; leave it out",

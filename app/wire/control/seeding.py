@@ -18,7 +18,7 @@ from app.core.world import MOST_RATE
 from app.service import Service
 from app.settings import Settings
 from app.store.db import Database, Tx
-from app.usecases import capacity, faults, lag, prices, quotas, worlds
+from app.usecases import capacity, faults, lag, prices, quotas, types, worlds
 from app.usecases.worlds import Setting
 from app.wire import emulated
 from app.wire.aws.errors import AwsError
@@ -143,7 +143,7 @@ async def reset(tx: Tx, service: Service, world: str, seed: Seed | None) -> None
 async def plant(tx: Tx, service: Service, world: str, seed: Seed) -> None:
     """Give the new world all of the seed but its clock. Invalid, with the entry that is to blame."""
     for change in seed.capacity:
-        region = change.region or service.settings.default_region
+        region = change.region or types.default_region(change.instance_type, service.settings.default_region)
         await capacity.set_total(tx, world, region, change.zone, change.instance_type, change.total, change.at)
     for price in seed.prices:
         region = price.region or prices.EVERY_REGION

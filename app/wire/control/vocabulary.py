@@ -13,7 +13,8 @@ from app.service import Service
 
 STRICT = ConfigDict(extra="forbid", strict=True)
 """What a body may be: the members that are named, in their own types."""
-REGION = r"^[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}$"
+REGION = r"^[a-z]{2,13}(-[a-z]+)+-?[0-9]{1,2}$"
+"""A region of AWS, us-west-2, or of Google, us-central1."""
 ACCOUNT = "^[0-9]{12}$"
 MOST_NODES = 2**31 - 1
 
@@ -47,7 +48,7 @@ Instant = Annotated[
 TEXT = r"^[^\x00]*$"
 """What Postgres can hold: anything but NUL."""
 VISIBLE = r"^[!-~]*$"
-Region = Annotated[str, Field(pattern=REGION, max_length=40, examples=["us-west-2"])]
+Region = Annotated[str, Field(pattern=REGION, max_length=40, examples=["us-west-2", "us-central1"])]
 Account = Annotated[str, Field(pattern=ACCOUNT, examples=["111122223333"])]
 InstanceType = Annotated[str, Field(min_length=1, max_length=64, pattern=TEXT, examples=["ml.p5.48xlarge"])]
 
@@ -56,7 +57,9 @@ class Problem(BaseModel):
     """Why not, and what to do."""
 
     code: str = Field(examples=["Invalid"])
-    message: str = Field(examples=["No instance type 'ml.p9.huge'. Use a name such as ml.p5.48xlarge."])
+    message: str = Field(
+        examples=["No instance type or machine type 'ml.p9.huge'."]
+    )
 
 
 class Refused(BaseModel):

@@ -55,7 +55,7 @@ def test_unlimited_again(world: TestWorld) -> None:
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ({"instance_type": "ml.none", "total": 1}, "No instance type 'ml.none'"),
+        ({"instance_type": "ml.none", "total": 1}, "No instance type or machine type 'ml.none'"),
         ({"instance_type": P5}, "total: is missing"),
         ({"instance_type": P5, "total": -1}, "total: "),
         ({"instance_type": P5, "total": True}, "total: must be a whole number"),
@@ -88,3 +88,32 @@ def test_an_unknown_quota_is_refused(world: TestWorld) -> None:
     answer = world.http.post(f"{world.endpoint}/_windtunnel/quotas", json={"name": "lots", "value": 4})
     assert answer.status_code == 400
     assert "for cluster usage" in answer.json()["error"]["message"]
+
+
+def test_machines_of_vertex_have_pools_too(world: TestWorld) -> None:
+    """CT-4: `capacity set a3-highgpu-8g`, in a location or a zone of it; without one in us-central1."""
+    world.capacity("a3-highgpu-8g", 4)
+    world.capacity("a3-highgpu-8g", 2, region="us-central1", zone="us-central1-f")
+    pools = world.control("GET", "capacity")["pools"]
+    assert [(pool["region"], pool["zone"], pool["total"]) for pool in pools] == [
+        ("us-central1", None, 4),
+        ("us-central1", "us-central1-f", 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"instance_type": P5, "region": "us-central1"}, "type of AWS, which has no region 'us-central1'"),
+        ({"instance_type": "a3-highgpu-8g", "region": "us-west-2"}, "Use one such as us-central1"),
+        ({"instance_type": "a3-highgpu-8g", "zone": "us-central1-d"}, "Its zones are us-central1-a"),
+        ({"instance_type": "a3-highgpu-8g/spot"}, "No instance type or machine type"),
+        ({"instance_type": "NVIDIA_TESLA_T4"}, "No instance type or machine type"),
+        ({"instance_type": "a3-highgpu-8g", "region": "moon"}, "must be a region's name"),
+    ],
+)
+def test_a_pool_of_nothing_is_refused(world: TestWorld, change: dict[str, str], why: str) -> None:
+    """CT-4: the clouds' types and regions do not mix."""
+    answer = world.http.post(f"{world.endpoint}/_windtunnel/capacity", json={"total": 1, **change})
+    assert answer.status_code == 400
+    assert why in answer.json()["error"]["message"]

@@ -43,3 +43,33 @@ def test_refusals(world: TestWorld) -> None:
     ):
         assert world.http.post(f"{world.endpoint}/_windtunnel/prices", json=body).status_code == 400
     assert world.http.get(f"{world.endpoint}/_windtunnel/prices?instance_type=ml.none").status_code == 404
+
+
+def test_machines_of_vertex_have_prices_where_they_are(world: TestWorld) -> None:
+    """CT-5, VX-22: by strategy, with evidence; without a region it is us-central1's."""
+    for name, amount, evidence in (
+        ("a3-highgpu-8g", 101_007_352, "published"),
+        ("a3-highgpu-8g/flex-start", 51_495_000, "published"),
+        ("NVIDIA_TESLA_T4", 402_500, "placeholder"),
+    ):
+        (price,) = world.control("GET", "prices", params={"instance_type": name})["prices"]
+        assert (price["region"], price["micro_usd_per_hour"], price["evidence"]) == ("us-central1", amount, evidence)
+    there = world.control("GET", "prices", params={"region": "europe-west4"})["prices"]
+    assert {"n1-standard-4", "n1-standard-4/spot", "a3-highgpu-8g/flex-start"} <= {
+        one["instance_type"] for one in there
+    }
+    assert not any(one["instance_type"].startswith("ml.") for one in there)
+    assert all(one["source"] and one["date"] for one in there)
+
+
+def test_a_machines_price_can_be_overridden(world: TestWorld) -> None:
+    """CT-5: each strategy is a good of its own; a region of the other cloud is refused with what to do."""
+    world.control("POST", "prices", json={"instance_type": "a3-highgpu-8g/spot", "micro_usd_per_hour": 7})
+    for name, amount in (("a3-highgpu-8g/spot", 7), ("a3-highgpu-8g", 101_007_352)):
+        (price,) = world.control("GET", "prices", params={"instance_type": name, "region": "us-central1"})["prices"]
+        assert price["micro_usd_per_hour"] == amount
+    for name, region in ((P5, "us-central1"), ("n1-standard-4", "us-east-1")):
+        body = {"instance_type": name, "region": region, "micro_usd_per_hour": 1}
+        answer = world.http.post(f"{world.endpoint}/_windtunnel/prices", json=body)
+        assert answer.status_code == 400
+        assert f"which has no region '{region}'. Use one such as" in answer.json()["error"]["message"]
