@@ -1,6 +1,6 @@
 """A cluster and its instance groups: what is wanted, what is, and the statuses computed from facts."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -215,17 +215,20 @@ class Candidate:
     logical_id: str
     status: Node
     launched_at: WorldTime | None
+    busy: bool = False
+    """Workers of jobs are on it (VX-24)."""
 
 
-def victims(candidates: list[Candidate], count: int) -> list[str]:
+def victims(candidates: Iterable[Candidate], count: int) -> list[str]:
     """HP-18: the unhealthy first, then those not yet ready, then the most recently provisioned; ties by logical id.
 
-    A node that was never provisioned counts as the most recent, since stopping it loses nothing.
+    A node that was never provisioned counts as the most recent, since stopping it loses nothing. Of those that are
+    ready the idle ones go before those with work on them (VX-24).
     """
 
-    def rank(node: Candidate) -> tuple[int, float, str]:
+    def rank(node: Candidate) -> tuple[int, bool, float, str]:
         health = _HEALTH.get(node.status, _NOT_READY)
         newest_first = float("-inf") if node.launched_at is None else -node.launched_at.timestamp()
-        return health, newest_first, node.logical_id
+        return health, node.busy, newest_first, node.logical_id
 
     return [node.logical_id for node in sorted(candidates, key=rank)[:count]]

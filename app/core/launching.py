@@ -54,6 +54,10 @@ class Batch:
     ill: dict[str, int] = field(default_factory=dict)
     examined: set[str] = field(default_factory=set)
     """The groups in which a deep health check on demand has ended."""
+    left: list[str] = field(default_factory=list)
+    """The nodes that have left Running, by logical id."""
+    came: bool = False
+    """A node has come to be Running."""
     failure: str | None = None
     controller_failure: str | None = None
 
@@ -132,6 +136,10 @@ def _account(batch: Batch, before: Instance, node: Instance, fired: Fired) -> No
     if before.zone is not None and not moved and (node.zone is None or node.status is Node.GONE):
         _give_back(batch.around, before, fired.at)
     batch.count(node.group, fired)
+    if fired.source is Node.RUNNING:
+        batch.left.append(node.logical_id)
+    elif fired.target is Node.RUNNING:
+        batch.came = True
     if node.billed_from is not None and before.billed_from is None:
         batch.opened.append(_interval(node, node.billed_from, None, before.billed_until))
     if before.billed_from is not None and node.billed_from is None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from app.core.times import WorldTime, millis
 
@@ -36,7 +37,7 @@ def settle(opened: Sequence[Interval], closed: Sequence[Interval]) -> tuple[list
     return [one for one in closed if (one.logical_id, one.number) not in begun_now], inserted
 
 
-def charge(weighted_ms: int) -> int:
+def charge(weighted_ms: int | Fraction) -> int:
     """Micro-dollars of a bill line; `weighted_ms` sums milliseconds x micro-dollars per hour. Rounded half up, once."""
     return (2 * weighted_ms + HOUR_MS) // (2 * HOUR_MS)
 

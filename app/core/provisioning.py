@@ -29,6 +29,8 @@ class Decision:
     stop_groups: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     gone: bool = False
+    rolled_back: set[str] = field(default_factory=set)
+    """The groups whose surplus is a rollback's, which asks for nothing but HP-18."""
     events: list[Event] = field(default_factory=list)
 
     def tell(self, kind: str, group: Group | None = None, **params: object) -> None:
@@ -178,6 +180,7 @@ def _await_minimum(made: Decision, group: Group) -> Group:
     if deadline is None or made.at < deadline or _cluster_rules(made.cluster, group):
         return group
     made.tell("rollback-initiated", group, minimum=group.minimum)
+    made.rolled_back.add(group.name)
     return made.change(
         group,
         target=group.stable_target,
@@ -249,4 +252,5 @@ def _roll_back(made: Decision, reason: str) -> None:
             made.change(group, delete_requested_at=made.at)
         elif group.delete_requested_at is None:
             made.change(group, target=group.stable_target, operation="update")
+            made.rolled_back.add(group.name)
     _delete_groups(made)

@@ -40,8 +40,10 @@ STANDING = f"""SELECT {", ".join(f"i.{column}" for column in SHAPE.columns)} FRO
         AND i.terminate_at IS NULL AND ($6::text IS NULL OR i.group_name = $6) ORDER BY g.position, i.ordinal"""
 GONE = f"DELETE FROM instance WHERE {_KEY} AND logical_id = ANY($5)"
 STOP = f"UPDATE instance SET terminate_at = $5, due_at = $5 WHERE {_KEY} AND terminate_at IS NULL"
-CANDIDATES = f"""SELECT logical_id, status, launched_at FROM instance
-    WHERE {_KEY} AND group_name = $5 AND terminate_at IS NULL"""
+CANDIDATES = f"""SELECT logical_id, status, launched_at, EXISTS (SELECT 1 FROM placement p
+        WHERE (p.world, p.account, p.region, p.cluster_id) = ($1, $2, $3, $4) AND p.logical_id = instance.logical_id
+            AND p.ended_at IS NULL)
+    FROM instance WHERE {_KEY} AND group_name = $5 AND terminate_at IS NULL"""
 MEMBERS = f"""SELECT logical_id, ordinal, status, instance_type, image, patch_at IS NOT NULL, retry_at IS NOT NULL
     FROM instance WHERE {_KEY} AND group_name = $5 AND terminate_at IS NULL"""
 PATCH = f"""UPDATE instance SET patch_at = $5, due_at = $5, next_image = $7, script_at = $8
@@ -157,7 +159,7 @@ async def reserved(tx: Tx, scope: Scope, cluster_id: str, reservations: Sequence
 async def candidates(tx: Tx, scope: Scope, cluster_id: str, group: str) -> list[Candidate]:
     """The group's nodes that are not told to stop, as far as the choice of victims asks."""
     rows = await tx.fetch(CANDIDATES, *_key(scope, cluster_id), group)
-    return [Candidate(logical_id, Node(status), launched_at) for logical_id, status, launched_at in rows]
+    return [Candidate(logical_id, Node(status), *facts) for logical_id, status, *facts in rows]
 
 
 async def find(tx: Tx, scope: Scope, cluster_id: str, *, by: str, values: Sequence[str]) -> list[Instance]:

@@ -161,6 +161,7 @@ def _launch_planned(made: Decision, batch: Batch, world: World, around: Surround
         batch.told.health += first.told.health
         batch.opened += first.opened
         batch.closed += first.closed
+        batch.came |= first.came
         launched += first.changed
         decide(made, first)
     return launched
@@ -242,7 +243,10 @@ async def _stop(tx: Tx, scope: Scope, made: Decision) -> None:
     if made.stop_groups:
         await instances.stop_groups(tx, scope, cluster_id, made.at, made.stop_groups)
     for name, count in made.surplus.items():
-        chosen = victims(await instances.candidates(tx, scope, cluster_id, name), count)
+        candidates = await instances.candidates(tx, scope, cluster_id, name)
+        if name in made.rolled_back:
+            candidates = [replace(one, busy=False) for one in candidates]
+        chosen = victims(candidates, count)
         await instances.stop_nodes(tx, scope, cluster_id, made.at, chosen)
         group = made.groups[name]
         made.change(group, slots=group.slots - len(chosen))

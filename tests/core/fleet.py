@@ -52,6 +52,7 @@ class Fleet:
         self.gone = False
         self.releases = [Release("1.0.0")]
         self.alarms: tuple[str, ...] = ()
+        self.busy: set[str] = set()
         self._asked_at: WorldTime | None = T0
 
     def run(self, until: WorldTime) -> "Fleet":
@@ -225,7 +226,9 @@ class Fleet:
                 self._stop(node, made.at)
         for name, count in made.surplus.items():
             alive = [n for n in self.members(name) if n.terminate_at is None]
-            chosen = victims([Candidate(n.logical_id, n.status, n.launched_at) for n in alive], count)
+            busy = set() if name in made.rolled_back else self.busy
+            rated = [Candidate(n.logical_id, n.status, n.launched_at, n.logical_id in busy) for n in alive]
+            chosen = victims(rated, count)
             for logical_id in chosen:
                 self._stop(self.nodes[logical_id], made.at)
             self.groups[name] = replace(self.groups[name], slots=self.groups[name].slots - len(chosen))

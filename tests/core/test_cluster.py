@@ -68,6 +68,7 @@ REFUSED = Candidate("f-2", Node.FAILED, None)
 BOOTING, SCRIPT = Candidate("b-1", Node.BOOTING, at(3)), Candidate("b-2", Node.CONFIGURING, at(2))
 CHECKING, NEVER = Candidate("b-3", Node.CHECKING, at(1)), Candidate("b-4", Node.REQUESTED, None)
 TWIN_A, TWIN_B = Candidate("t-a", Node.RUNNING, at(4)), Candidate("t-b", Node.RUNNING, at(4))
+BUSY = Candidate("w-1", Node.RUNNING, at(9), busy=True)
 VICTIMS: dict[str, tuple[list[Candidate], int, list[str]]] = {
     "the unhealthy first": ([READY, FAILED, BOOTING], 1, ["f-1"]),
     "then those not yet ready": ([READY, FAILED, BOOTING], 2, ["f-1", "b-1"]),
@@ -77,6 +78,8 @@ VICTIMS: dict[str, tuple[list[Candidate], int, list[str]]] = {
     "one that was never launched costs nothing": ([BOOTING, NEVER], 1, ["b-4"]),
     "a refused one before a failed launch": ([FAILED, REFUSED], 1, ["f-2"]),
     "ties by logical id": ([TWIN_B, TWIN_A], 2, ["t-a", "t-b"]),
+    "idle ones before those with work, whichever is newer": ([BUSY, READY], 1, ["r-1"]),
+    "one that is not ready before an idle one": ([READY, BUSY, CHECKING], 2, ["b-3", "r-1"]),
     "none": ([READY], 0, []),
     "more than there are": ([READY], 5, ["r-1"]),
     "all kinds": (
@@ -89,7 +92,7 @@ VICTIMS: dict[str, tuple[list[Candidate], int, list[str]]] = {
 
 @pytest.mark.parametrize("name", VICTIMS)
 def test_victims(name: str) -> None:
-    """HP-18: unhealthy, not yet ready, most recently provisioned; ties by logical id."""
+    """HP-18: unhealthy, not yet ready, most recently provisioned; by logical id. VX-24: the idle before the busy."""
     candidates, count, expected = VICTIMS[name]
     assert victims(candidates, count) == expected
     assert victims(candidates[::-1], count) == expected, "the order in which they are read does not matter"

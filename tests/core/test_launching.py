@@ -202,3 +202,14 @@ def test_a_cluster_that_has_ended_launches_nothing(name: str) -> None:
     batch = work(cluster(**ENDED[name]), {"workers": group()}, [waiting(1, 0)], T0, T0, surroundings())
     assert [one.launch_after for one in batch.changed] == [None]
     assert batch.events == []
+
+
+LEAVING = ("hardware_fault_at", "reboot_at", "replace_at", "terminate_at", "patch_at", "examine_at")
+
+
+@pytest.mark.parametrize("mark", LEAVING)
+def test_whatever_takes_a_node_out_of_running_is_noticed(mark: str) -> None:
+    """VX-24: who works on it is lost."""
+    batch = work(living(), {"workers": group()}, [node(Node.RUNNING, **{mark: T0})], at(60), at(60), surroundings())
+    assert batch.left == [node().logical_id]
+    assert batch.came == (mark in ("reboot_at", "patch_at", "examine_at")), "after which it runs again"

@@ -298,7 +298,8 @@ def test_taking_the_minimum_back_ends_the_wait() -> None:
 
 
 def test_rollback_takes_the_right_victims() -> None:
-    """HP-18, HP-22, HP-24: a refused, an unhealthy, a booting and a newer running node go; the older ones stay."""
+    """HP-18, HP-22, HP-24: a refused, an unhealthy, a booting and a newer running node go; the older ones stay, though
+    they are idle (VX-24)."""
     deadline = 60 + HOURS3
     third = ids.logical_id(SEED, "abcdefghij12", "workers", 3)
     fleet = Fleet(living(), group(target=2), pools=[pool(2)], faults=[rule("launch-unhealthy", node=third)])
@@ -307,11 +308,20 @@ def test_rollback_takes_the_right_victims() -> None:
     fleet.provide(pool(4)).run(at(deadline - 1))  # the fifth boots, the sixth is refused
     states = ["Running", "Running", "Failed", "Running", "Booting", "Failed"]
     assert [node.status.value for node in fleet.members("workers")] == states
+    fleet.busy = {fleet.members("workers")[3].logical_id}
     fleet.run(at(deadline))
     assert [node.ordinal for node in fleet.members("workers") if node.terminate_at is None] == [1, 2]
     assert (fleet.group_status("workers"), fleet.counts("workers")) == ("InService", (2, 2, 0))
     assert fleet.bills() == [(3, None), (3, None), (deadline - 27, deadline)]
     assert [node.ordinal for node in fleet.run(at(deadline + 60)).members("workers")] == [1, 2]
+
+
+def test_a_smaller_target_takes_idle_nodes_before_busy_ones() -> None:
+    """VX-24: the newest has work on it."""
+    fleet = Fleet(living(), group(target=3)).run(at(60))
+    fleet.busy = {fleet.members("workers")[2].logical_id}
+    fleet.update(("workers", 1, None)).run(at(120))
+    assert [node.ordinal for node in fleet.members("workers")] == [3]
 
 
 def test_the_minimum_is_no_lasting_guarantee() -> None:

@@ -10,6 +10,7 @@ from app.core.times import WorldTime
 from app.store import creation, instances, ledger
 from app.store.db import Tx
 from app.store.ledger import Rate
+from app.store.placements import Place
 from tests.core.builders import GPU, T0, cluster, in_service, node
 
 CLUSTER_ID = "abcdefghij12"
@@ -47,3 +48,8 @@ async def open_one(tx: Tx, scope: Scope, number: int, start: WorldTime, previous
 
 async def close_one(tx: Tx, scope: Scope, number: int, end: WorldTime) -> None:
     await ledger.close(tx, scope, CLUSTER_ID, [interval(number, T0, end)])
+
+
+def placed(node: str = "n-1", replica: str = "workerpool0-0", job: str = "1", gpus: int = 2, billing: int = 2) -> Place:
+    """A job's replica on a node, whose interval of that number must be there."""
+    return Place("123456789012", "us-central1", job, replica, node, billing, gpus, f"job {job}", None)

@@ -5,12 +5,12 @@ from typing import Any
 from app.core.cluster_events import Event
 from app.core.plans import Extension
 from app.core.scope import Scope
-from app.store import capacity, clusters, copies, events, governance, outbox, plans, tables, tags, worlds
+from app.store import capacity, clusters, copies, events, governance, outbox, placements, plans, tables, tags, worlds
 from app.store.capacity import Change
 from app.store.db import Database, Tx
 from tests.core.builders import GPU, REGION, T0, at, compute_quota, training_plan
 from tests.store.conftest import make_world
-from tests.store.rows import CLUSTER_ID, add_cluster, add_nodes, close_one, nodes, open_one
+from tests.store.rows import CLUSTER_ID, add_cluster, add_nodes, close_one, nodes, open_one, placed
 
 ROWS = {  # tables that this test fills by a statement, since the store writes them only along with other things
     "idempotency": "(world, account, region, operation, token, request_hash, answer, expires_at) "
@@ -53,6 +53,7 @@ async def fill(tx: Tx, scope: Scope) -> None:
     await open_one(tx, scope, 1, at(1))
     await close_one(tx, scope, 1, at(2))
     await open_one(tx, scope, 2, at(3), at(2))
+    await placements.open_at(tx, scope, CLUSTER_ID, [placed()], at(3))
     await events.append(tx, scope, CLUSTER_ID, [Event("munge-key", T0)], 0, 9)
     await outbox.announce(tx, scope, CLUSTER_ID, at(1), [("Change", {"n": 1})])
     await tags.put(tx, scope, "arn", {"a": "b"})

@@ -1,0 +1,131 @@
+"""Who holds which node's GPUs on a cluster, and who held them: placements, opened and closed by what happens."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from app.core.scope import Scope
+from app.core.times import WorldTime
+from app.store.db import Tx
+from app.store.rows import rowset
+
+_KEY = "world = $1 AND account = $2 AND region = $3 AND cluster_id = $4"
+_NODE = "(i.world, i.account, i.region, i.cluster_id)"
+_NEW = ("project", "location", "job_id", "replica", "logical_id", "billing", "gpus", "job_name", "budget")
+_CLUSTER = ("world", "account", "region", "cluster_id")
+OPEN = f"""INSERT INTO placement ({", ".join((*_CLUSTER, *_NEW, "started_at", "number"))})
+    SELECT {", ".join(f"n.{column}" for column in (*_CLUSTER, *_NEW, "started_at"))},
+        1 + (SELECT count(*) FROM placement p WHERE (p.world, p.account, p.region, p.cluster_id) =
+            (n.world, n.account, n.region, n.cluster_id) AND (p.project, p.location, p.job_id, p.replica) =
+            (n.project, n.location, n.job_id, n.replica))
+    FROM {rowset("placement")} n"""
+# Nodes that take jobs: none of those that run the cluster itself, none of a restricted group, none that is to go. One
+# to which something is about to happen is not ready.
+NODES = f"""SELECT i.logical_id, i.instance_type, i.billings, coalesce(p.gpus, 0), i.status = 'Running'
+        AND i.reboot_at IS NULL AND i.replace_at IS NULL AND i.patch_at IS NULL AND i.examine_at IS NULL
+    FROM instance i JOIN instance_group g
+    ON (g.world, g.account, g.region, g.cluster_id, g.name) = (i.world, i.account, i.region, i.cluster_id, i.group_name)
+    LEFT JOIN (SELECT logical_id, sum(gpus) AS gpus FROM placement WHERE {_KEY} AND ended_at IS NULL
+        GROUP BY logical_id) p ON p.logical_id = i.logical_id
+    WHERE {_NODE} = ($1, $2, $3, $4) AND i.terminate_at IS NULL AND g.delete_requested_at IS NULL
+        AND coalesce(g.node_type, 'Compute') = 'Compute' AND NOT coalesce((g.spec->>'restricted')::boolean, false)
+    ORDER BY g.position, i.ordinal"""
+CLOSE = f"UPDATE placement SET ended_at = $5 WHERE {_KEY} AND ended_at IS NULL"
+USES = """SELECT p.account, p.region, p.cluster_id, p.logical_id, p.billing, p.project, p.location, p.job_id,
+        p.job_name, p.budget, p.gpus, p.started_at, p.ended_at
+    FROM placement p JOIN cluster c USING (world, account, region, cluster_id)
+    WHERE p.world = $1 AND ($2::text IS NULL OR p.account = $2) AND ($3::text IS NULL OR p.region = $3)
+        AND ($4::text IS NULL OR c.name = $4 OR c.cluster_id = $4) AND p.gpus > 0
+        AND ($5::timestamptz IS NULL OR p.ended_at IS NULL OR p.ended_at > $5)
+        AND ($6::timestamptz IS NULL OR p.started_at < $6)
+    ORDER BY p.started_at, p.project, p.location, p.job_id, p.replica, p.number"""
+
+
+class Place(NamedTuple):
+    """A replica of a job on a node: `billing` numbers the node's billed interval in which it begins."""
+
+    project: str
+    location: str
+    job_id: str
+    replica: str
+    logical_id: str
+    billing: int
+    gpus: int
+    job_name: str
+    budget: str | None
+
+
+class NodeRow(NamedTuple):
+    """A node that takes jobs, with the number of its billed interval and how many of its GPUs are held."""
+
+    logical_id: str
+    instance_type: str
+    billing: int
+    taken: int
+    ready: bool
+
+
+class UseRow(NamedTuple):
+    """A replica's stay on a node, as far as a bill asks."""
+
+    account: str
+    region: str
+    cluster_id: str
+    logical_id: str
+    billing: int
+    project: str
+    location: str
+    job_id: str
+    job_name: str
+    budget: str | None
+    gpus: int
+    started_at: WorldTime
+    ended_at: WorldTime | None
+
+
+def _key(scope: Scope, cluster_id: str) -> tuple[str, str, str, str]:
+    return scope.world, scope.account, scope.region, cluster_id
+
+
+async def nodes(tx: Tx, scope: Scope, cluster_id: str) -> list[NodeRow]:
+    """The cluster's nodes that take jobs, by their groups' order and their ordinals."""
+    return [NodeRow(*row) for row in await tx.fetch(NODES, *_key(scope, cluster_id))]
+
+
+async def open_at(tx: Tx, scope: Scope, cluster_id: str, places: Iterable[Place], at: WorldTime) -> None:
+    """The replicas are on their nodes from `at` on."""
+    names = (*_CLUSTER, *_NEW, "started_at")
+    rows = [dict(zip(names, (*_key(scope, cluster_id), *place, at), strict=True)) for place in places]
+    if rows:
+        await tx.execute(OPEN, rows)
+
+
+async def leave_nodes(tx: Tx, scope: Scope, cluster_id: str, logical_ids: Sequence[str], at: WorldTime) -> None:
+    """Whoever was on these nodes is not any more."""
+    await tx.execute(f"{CLOSE} AND logical_id = ANY($6)", *_key(scope, cluster_id), at, list(logical_ids))
+
+
+async def leave(tx: Tx, scope: Scope, cluster_id: str, job: tuple[str, str, str], at: WorldTime) -> None:
+    """The job, by project, location and id, holds no node any more."""
+    await tx.execute(f"{CLOSE} AND (project, location, job_id) = ($6, $7, $8)", *_key(scope, cluster_id), at, *job)
+
+
+async def busy(tx: Tx, scope: Scope, cluster_id: str) -> set[str]:
+    """The nodes that somebody's replicas are on."""
+    rows = await tx.fetch(
+        f"SELECT DISTINCT logical_id FROM placement WHERE {_KEY} AND ended_at IS NULL", *_key(scope, cluster_id)
+    )
+    return {row[0] for row in rows}
+
+
+async def uses(
+    tx: Tx,
+    world: str,
+    *,
+    account: str | None,
+    region: str | None,
+    cluster: str | None,
+    since: WorldTime | None,
+    until: WorldTime | None,
+) -> list[UseRow]:
+    """The stays with GPUs that touch [since, until), on a cluster by name or id if one is given."""
+    return [UseRow(*row) for row in await tx.fetch(USES, world, account, region, cluster, since, until)]
