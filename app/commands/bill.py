@@ -14,7 +14,8 @@ COLUMNS = ("cluster_name", "group", "instance_id", "instance_type", "began", "en
 PRICES = ("usd_per_hour", "usd", "price_evidence")
 INTERVAL = ("began", "ended", "seconds", *PRICES)
 FEE = ("training_plan", "extension", "instance_type", "instances", "charged", "usd", "price_evidence")
-By = Literal["instance", "group", "type", "account", "cluster"]
+NESTED = ("intervals", "workloads")
+By = Literal["instance", "group", "type", "account", "cluster", "job", "budget"]
 
 
 def bill(
@@ -50,6 +51,8 @@ def _print(answer: dict[str, Any]) -> None:
     for line in lines:
         if line.get("intervals"):
             table([_row(each) for each in line["intervals"]], INTERVAL, title=_about(line))
+        if line.get("workloads"):
+            table([_part(each) for each in line["workloads"]], title=f"of {line['cluster_name']}, by GPU-time")
     print(f"total {dollars(answer['total_micro_usd'])} {answer['currency']} as of {answer['as_of']}")
     if fees := answer.get("upfront", []):
         table([_fee(fee) for fee in fees], FEE, title="training plans, paid upfront and in no total")
@@ -60,9 +63,19 @@ def _fee(fee: dict[str, Any]) -> dict[str, Any]:
     return {**fee, "training_plan": fee["training_plan_arn"].rpartition("/")[2], "usd": dollars(fee["micro_usd"])}
 
 
+def _part(part: dict[str, Any]) -> dict[str, Any]:
+    """A job's or a budget's part of a line, or what was idle, with dollars for micro-dollars."""
+    return {
+        "workload": "idle" if part["idle"] else part["job_name"] or part["budget"] or "no budget",
+        "budget": part["budget"] if part["job_name"] else None,
+        "gpu_hours": f"{part['gpu_milliseconds'] / 3_600_000:.3f}",
+        "usd": dollars(part["micro_usd"]),
+    }
+
+
 def _row(line: dict[str, Any]) -> dict[str, Any]:
     """The line with dollars for micro-dollars; no end yet shows as `running`."""
-    row = {name: value for name, value in line.items() if name not in ("intervals", "micro_usd")}
+    row = {name: value for name, value in line.items() if name not in (*NESTED, "micro_usd")}
     rate, length = row.pop("micro_usd_per_hour", None), row.pop("milliseconds", None)
     if row.get("started"):
         row["began"] = row.pop("started")
@@ -81,7 +94,7 @@ def _about(line: dict[str, Any]) -> str:
 def _write_csv(lines: list[dict[str, Any]], fees: list[dict[str, Any]]) -> None:
     """The lines, then the fees of training plans, which have `charged` instead of a time that ran."""
     rows = [*lines, *fees]
-    names = [name for name in dict.fromkeys(key for row in rows for key in row) if name != "intervals"]
+    names = [name for name in dict.fromkeys(key for row in rows for key in row) if name not in NESTED]
     writer = csv.DictWriter(sys.stdout, names, extrasaction="ignore")
     writer.writeheader()
     writer.writerows(rows)

@@ -32,11 +32,8 @@ NODES = f"""SELECT i.logical_id, i.instance_type, i.billings, coalesce(p.gpus, 0
 CLOSE = f"UPDATE placement SET ended_at = $5 WHERE {_KEY} AND ended_at IS NULL"
 USES = """SELECT p.account, p.region, p.cluster_id, p.logical_id, p.billing, p.project, p.location, p.job_id,
         p.job_name, p.budget, p.gpus, p.started_at, p.ended_at
-    FROM placement p JOIN cluster c USING (world, account, region, cluster_id)
-    WHERE p.world = $1 AND ($2::text IS NULL OR p.account = $2) AND ($3::text IS NULL OR p.region = $3)
-        AND ($4::text IS NULL OR c.name = $4 OR c.cluster_id = $4) AND p.gpus > 0
-        AND ($5::timestamptz IS NULL OR p.ended_at IS NULL OR p.ended_at > $5)
-        AND ($6::timestamptz IS NULL OR p.started_at < $6)
+    FROM placement p WHERE p.world = $1 AND p.gpus > 0
+        AND ($2::timestamptz IS NULL OR p.ended_at IS NULL OR p.ended_at > $2) AND p.started_at < $3
     ORDER BY p.started_at, p.project, p.location, p.job_id, p.replica, p.number"""
 
 
@@ -117,15 +114,6 @@ async def busy(tx: Tx, scope: Scope, cluster_id: str) -> set[str]:
     return {row[0] for row in rows}
 
 
-async def uses(
-    tx: Tx,
-    world: str,
-    *,
-    account: str | None,
-    region: str | None,
-    cluster: str | None,
-    since: WorldTime | None,
-    until: WorldTime | None,
-) -> list[UseRow]:
-    """The stays with GPUs that touch [since, until), on a cluster by name or id if one is given."""
-    return [UseRow(*row) for row in await tx.fetch(USES, world, account, region, cluster, since, until)]
+async def uses(tx: Tx, world: str, since: WorldTime | None, until: WorldTime) -> list[UseRow]:
+    """The stays with GPUs that touch [since, until)."""
+    return [UseRow(*row) for row in await tx.fetch(USES, world, since, until)]

@@ -6,20 +6,21 @@ What is part of a line (an interval, a day) is shown as the line's growth by it,
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from app.core.errors import Invalid, NotFound
 from app.core.ids import cluster_arn
 from app.core.metering import charge, overlap_ms
+from app.core.shares import Part
 from app.core.times import WorldTime
 from app.store import ledger, plans
 from app.store.db import Tx
 from app.store.ledger import Entry
 from app.store.plans import Fee as Fee
-from app.usecases import clocks
+from app.usecases import clocks, shares
 
-Grain = Literal["instance", "group", "type", "account", "cluster"]
+Grain = Literal["instance", "group", "type", "account", "cluster", "job", "budget"]
 Key = tuple[str, ...]
 
 KEYS: dict[Grain, Callable[[Entry], Key]] = {
@@ -28,6 +29,8 @@ KEYS: dict[Grain, Callable[[Entry], Key]] = {
     "type": lambda e: (e.instance_type,),
     "account": lambda e: (e.account,),
     "cluster": lambda e: (e.account, e.region, e.cluster_id),
+    "job": lambda e: (e.account, e.region, e.cluster_id),
+    "budget": lambda e: (e.account, e.region, e.cluster_id),
 }
 
 
@@ -54,6 +57,8 @@ class Line:
     ended: WorldTime | None
     milliseconds: int
     micro_usd: int
+    workloads: Sequence[Part] = ()
+    """By job or by budget, for a cluster's line: who had which part of it, and what was idle. They sum to the line."""
 
     def common(self, read: Callable[[Entry], str | int]) -> str | int | None:
         """What all its intervals have in common, or None."""
@@ -96,7 +101,19 @@ async def bill(
     entries = await _entries(tx, world, cluster, since, until)
     end = now if until is None else min(now, until)
     upfront = [] if cluster is not None else await plans.fees(tx, world, since, until)
-    return Bill(now, lines(entries, KEYS[by], since, end), upfront)
+    found = lines(entries, KEYS[by], since, end)
+    if by == "job" or by == "budget":
+        found = await _shared(tx, world, found, by, since, end)
+    return Bill(now, found, upfront)
+
+
+async def _shared(
+    tx: Tx, world: str, found: Sequence[Line], by: shares.By, since: WorldTime | None, until: WorldTime
+) -> list[Line]:
+    """The lines with what each job or budget has had of them."""
+    entries = [[share.entry for share in line.shares] for line in found]
+    parts = await shares.parts(tx, world, entries, by, since, until)
+    return [replace(line, workloads=of_line) for line, of_line in zip(found, parts, strict=True)]
 
 
 async def _entries(

@@ -63,15 +63,14 @@ async def test_each_stay_of_a_replica_is_a_row_of_its_own(database: Database, sc
         await _node_with_a_job(tx, scope)
         await placements.leave_nodes(tx, scope, CLUSTER_ID, ["n-1"], at(3))
         await placements.open_at(tx, scope, CLUSTER_ID, [placed(billing=1)], at(3))
-        asked = {"account": None, "region": None, "cluster": CLUSTER_ID}
-        rows = await placements.uses(tx, scope.world, **asked, since=None, until=None)
+        rows = await placements.uses(tx, scope.world, None, at(9))
         assert [(row.gpus, row.started_at, row.ended_at) for row in rows] == [
             (2, at(1), at(3)),
             (4, at(1), at(3)),
             (2, at(3), None),
         ]
-        assert len(await placements.uses(tx, scope.world, **asked, since=at(3), until=at(4))) == 1
-        assert await placements.uses(tx, scope.world, **asked, since=None, until=at(1)) == []
+        assert len(await placements.uses(tx, scope.world, at(3), at(4))) == 1
+        assert await placements.uses(tx, scope.world, None, at(1)) == []
 
 
 async def test_a_replica_is_on_one_node_at_a_time_within_its_bill_and_forward(database: Database, scope: Scope) -> None:

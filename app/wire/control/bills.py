@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from app.core.errors import Invalid
 from app.core.plans import plan_arn
+from app.core.shares import Part
 from app.core.times import to_iso
 from app.usecases import bills
 from app.usecases.bills import Bill, Fee, Grain, Line, Share
@@ -16,10 +17,13 @@ from app.wire.control.vocabulary import TEXT, Instant, ServiceOf, WorldOf
 
 router = APIRouter(tags=["bills"])
 _FINEST: Grain = "instance"
+_IN_JSON_ALONE = ("intervals", "workloads")
 _OF_GRAIN: dict[Grain, tuple[str, ...]] = {
     "instance": ("cluster_arn", "cluster_name", "group", "instance_id", "logical_id"),
     "group": ("cluster_arn", "cluster_name", "group"),
     "cluster": ("cluster_arn", "cluster_name"),
+    "job": ("cluster_arn", "cluster_name"),
+    "budget": ("cluster_arn", "cluster_name"),
     "type": (),
     "account": (),
 }
@@ -41,6 +45,18 @@ class BillInterval(BaseModel):
     milliseconds: int
     micro_usd_per_hour: int
     price_evidence: str
+    micro_usd: int
+
+
+class BillPart(BaseModel):
+    """What one job or budget has had of a cluster's line, by GPU-time, or what was idle. The parts sum to the line, and
+    are in no total besides: a job on a cluster has no price of its own."""
+
+    job: str | None = Field(description="projects/…/locations/…/customJobs/…, by job.")
+    job_name: str | None
+    budget: str | None
+    idle: bool
+    gpu_milliseconds: int
     micro_usd: int
 
 
@@ -68,6 +84,7 @@ class BillLine(BaseModel):
     price_evidence: str = Field(description="Where the price comes from; all of them, if there are several.")
     micro_usd: int
     intervals: list[BillInterval] | None = None
+    workloads: list[BillPart] | None = None
 
 
 class UpfrontFee(BaseModel):
@@ -128,7 +145,9 @@ async def read_bill(
         "total_micro_usd": found.total_micro_usd,
         "as_of": to_iso(found.as_of),
         "lines": [
-            _line(line, by) | ({"intervals": [_interval(share) for share in line.shares]} if intervals else {})
+            _line(line, by)
+            | ({"intervals": [_interval(share) for share in line.shares]} if intervals else {})
+            | ({"workloads": [_part(part, by) for part in line.workloads]} if line.workloads else {})
             for line in found.lines
         ],
         **({"upfront": [_fee(fee) for fee in found.upfront]} if found.upfront else {}),
@@ -171,6 +190,23 @@ def _line(line: Line, by: Grain) -> dict[str, Any]:
     }
 
 
+def _part(part: Part, by: Grain) -> dict[str, Any]:
+    job, name, budget = None, None, None
+    if by == "job" and part.key:
+        project, location, job_id, name, budget = part.key
+        job = f"projects/{project}/locations/{location}/customJobs/{job_id}"
+    elif part.key:
+        (budget,) = part.key
+    return {
+        "job": job,
+        "job_name": name,
+        "budget": budget or None,
+        "idle": not part.key,
+        "gpu_milliseconds": part.gpu_milliseconds,
+        "micro_usd": part.micro_usd,
+    }
+
+
 def _interval(share: Share) -> dict[str, Any]:
     entry = share.entry
     return {
@@ -191,7 +227,7 @@ def _csv(bill: Bill, by: Grain) -> str:
     written = io.StringIO()
     rows = [*(_line(line, by) for line in bill.lines), *map(_fee, bill.upfront)]
     shown = (BillLine, UpfrontFee) if bill.upfront else (BillLine,)
-    names = dict.fromkeys(name for shape in shown for name in shape.model_fields if name != "intervals")
+    names = dict.fromkeys(name for shape in shown for name in shape.model_fields if name not in _IN_JSON_ALONE)
     writer = csv.DictWriter(written, list(names))
     writer.writeheader()
     writer.writerows(rows)
