@@ -75,6 +75,18 @@ class Stock:
                     return Grant(instance_type, zone, self._free_since(instance_type, zone))
         return None
 
+    def take_all(self, wants: Iterable[Want]) -> list[Grant] | None:
+        """Grant a machine to each, or to none of them."""
+        before = dict(self._deltas)
+        grants: list[Grant] = []
+        for want in wants:
+            grant = self.take(want)
+            if grant is None:
+                self._deltas = before
+                return None
+            grants.append(grant)
+        return grants
+
     def give_back(self, instance_type: str, zone: str, at: WorldTime) -> None:
         """The machine is free again from `at` on."""
         self._count(instance_type, zone, -1)

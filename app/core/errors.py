@@ -29,5 +29,9 @@ class Conflict(DomainError):
     """The thing is in a state that does not allow this now."""
 
 
+class FailedPrecondition(DomainError):
+    """The state of the thing forbids the request until something else has happened."""
+
+
 class LimitExceeded(DomainError):
     """A quota would be passed."""

@@ -29,6 +29,9 @@ class Subject:
     turn: int = 0
     """Tells apart what may strike one instance several times, such as each of its reboots."""
     api: str = ""
+    job: str = ""
+    job_name: str = ""
+    replica: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,8 @@ class Rule:
     attempt: int | None = None
     operation: str | None = None
     api: str | None = None
+    job: str | None = None
+    replica: str | None = None
     code: str | None = None
     message: str | None = None
     probability: int = MILLION
@@ -83,6 +88,8 @@ class Rule:
             and self.attempt in (None, subject.attempt)
             and self.operation in (None, subject.operation)
             and self.api in (None, subject.api)
+            and self.job in (None, subject.job, subject.job_name)
+            and self.replica in (None, subject.replica)
         )
 
 

@@ -80,6 +80,16 @@ def _mask(seed: int, cluster: str) -> int:
     return int.from_bytes(digest(seed, cluster, "event-mask", _SEQ_BYTES))
 
 
+def job_id(seed: int, account: str, region: str, number: int) -> str:
+    """Nineteen digits, as the service numbers its jobs; `number` counts those of the project in the region."""
+    return digits(seed, f"{account}/{region}/{number}", "job-id")
+
+
+def digits(seed: int, subject: str, purpose: str) -> str:
+    """Nineteen digits of which the first is no zero: how Google numbers what has no name, below 2**63."""
+    return str(10**18 + int.from_bytes(digest(seed, subject, purpose, 16)) % (8 * 10**18))
+
+
 def network_interface_id(seed: int, instance: str) -> str:
     """`eni-` and 17 hex digits of an instance's customer network interface."""
     return "eni-" + digest(seed, instance, "eni", 9).hex()[:17]

@@ -12,6 +12,14 @@ from app.core.chance import below
 
 MIN_COUNT_TIMEOUT = timedelta(hours=3)
 """HP-17 and HP-8: virtual time in every profile."""
+DECISION = timedelta(seconds=26)
+"""VX-5: so long after a worker's failure it is decided what becomes of the job (seen in a log)."""
+ERROR_DELAY = timedelta(seconds=60)
+"""VX-9: so long after its end a job's error is told."""
+STOCKOUT_WAIT = timedelta(minutes=20)
+"""VX-12: so long an attempt waits for machines that there are not (seen in the field)."""
+STOCKOUT_PAUSE = timedelta(minutes=10)
+"""So long after an attempt that found no machines the next one begins (chosen: with four, two hours in all)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +66,13 @@ PROFILES: Mapping[str, Timings] = {
             extension=0,
             move_out=0,
             move_in=0,
+            vm=0,
+            container=0,
+            container_restart=0,
+            vm_stop=0,
+            program=10,
+            requeue=1,
+            worker_spread=0,
         ),
         (1, 2, 4, 8, 300),
         0,
@@ -84,6 +99,13 @@ PROFILES: Mapping[str, Timings] = {
             extension=2,
             move_out=1,
             move_in=2,
+            vm=2,
+            container=1,
+            container_restart=1,
+            vm_stop=1,
+            program=10,
+            requeue=2,
+            worker_spread=1,
         ),
         (1, 2, 4, 8, 300),
         0,
@@ -110,6 +132,13 @@ PROFILES: Mapping[str, Timings] = {
             extension=120,
             move_out=120,
             move_in=240,
+            vm=120,
+            container=30,
+            container_restart=17,
+            vm_stop=40,
+            program=600,
+            requeue=60,
+            worker_spread=60,
         ),
         (60, 120, 240, 480, 900),
         10,

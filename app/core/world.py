@@ -31,6 +31,13 @@ class World:
     read_lag: int = 0
     """Seconds of its time by which DescribeCluster counts late."""
 
+    def may_be_moved(self, epoch: int | None) -> bool:
+        """Whether who holds the lease `epoch` may do what is due in it; a worker without one stands still while anybody
+        holds it, and in a frozen world, where only an advance moves anything."""
+        if epoch is not None:
+            return self.leased and self.epoch == epoch
+        return not self.frozen and not self.leased
+
     @property
     def timings(self) -> Timings:
         return PROFILES[_PACE.get(self.profile, self.profile)]

@@ -22,6 +22,7 @@ NOW = f"""CASE WHEN frozen OR {_LEASED} THEN base ELSE least(
     base + greatest(least(clock_timestamp(), {_PULSE}) - {_SINCE}, interval '0') * rate,
     '{clock.LATEST:%Y-%m-%d}Z') END"""
 _LAG = "coalesce((SELECT l.seconds FROM read_lag l WHERE l.world = world.name), 0) AS read_lag"
+NAMES = ("name", "seed", "profile", "started_at", "rate", "frozen", "leased", "lease_epoch", "now", "read_lag")
 COLUMNS = f"name, seed, profile, started_at, rate, frozen, {_LEASED} AS leased, lease_epoch, {NOW} AS now, {_LAG}"
 
 READ = f"SELECT {COLUMNS} FROM world WHERE name = $1"
@@ -36,6 +37,9 @@ BUSY = f"""WITH running AS MATERIALIZED (SELECT name, {NOW} AS now FROM world WH
     SELECT name FROM running WHERE
     EXISTS (SELECT 1 FROM cluster c WHERE c.world = running.name AND c.due_at <= running.now
             AND (c.not_before_wall IS NULL OR c.not_before_wall <= clock_timestamp()))
+    OR EXISTS (SELECT 1 FROM custom_job j WHERE j.world = running.name AND j.due_at <= running.now
+            AND (j.not_before_wall IS NULL OR j.not_before_wall <= clock_timestamp()))
+    OR EXISTS (SELECT 1 FROM wake k WHERE k.world = running.name AND k.at <= running.now)
     OR EXISTS (SELECT 1 FROM capacity_wake k WHERE k.world = running.name AND k.at <= running.now)
     OR EXISTS (SELECT 1 FROM capacity_change k WHERE k.world = running.name AND k.at <= running.now)
     ORDER BY name"""
@@ -58,18 +62,24 @@ AGENDA = f"""WITH clock AS MATERIALIZED (SELECT {NOW} AS now FROM world WHERE na
     SELECT (SELECT min(at) FROM capacity_change WHERE world = $1),
     (SELECT min(at) FROM capacity_wake WHERE world = $1),
     (SELECT min(due_at) FROM cluster WHERE world = $1 AND due_at IS NOT NULL),
-    least({", ".join(_next("settles_at", table) for table in SETTLING)}, {_NEXT_OF_PLANS})"""
+    (SELECT min(due_at) FROM custom_job WHERE world = $1 AND due_at IS NOT NULL),
+    (SELECT min(at) FROM wake WHERE world = $1),
+    least({", ".join(_next("settles_at", table) for table in SETTLING)}, {_next("shown_at", "custom_job")},
+        {_NEXT_OF_PLANS})"""
 # A wall clock that jumped, or a time without any live process, is no time of a running world.
 SHIFT = "UPDATE world SET base_wall = base_wall + $1::interval WHERE NOT frozen"
 
 
 class Agenda(NamedTuple):
-    """The earliest due instants of scheduled capacity, of waiting nodes to wake, and of clusters; and the next one at
-    which a status changes by the clock alone, as that of a compute quota, where there is nothing to do."""
+    """The earliest due instants of scheduled capacity, of those who wait for machines, of clusters, of jobs, and of
+    what is to be looked at again; and the next one at which a status changes by the clock alone, as that of a compute
+    quota, where there is nothing to do."""
 
     change: WorldTime | None
-    wake: WorldTime | None
+    machines: WorldTime | None
     cluster: WorldTime | None
+    job: WorldTime | None = None
+    wake: WorldTime | None = None
     shown: WorldTime | None = None
 
     @property

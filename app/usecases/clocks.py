@@ -10,6 +10,7 @@ from app.core.times import WorldTime, after, to_iso
 from app.core.world import World
 from app.store import worlds
 from app.store.db import Database, Tx
+from app.usecases import job_passes, wakes
 from app.usecases.capacity import apply_due_changes, wake_waiting
 from app.usecases.provisioning import Policy, pass_over
 
@@ -176,7 +177,8 @@ class _Journey:
 async def settle_once(
     db: Database, name: str, agenda: worlds.Agenda, now: WorldTime, policy: Policy, epoch: int | None = None
 ) -> Counter[str] | None:
-    """One piece of due work of a world, in the order: capacity that changes, nodes to wake, clusters. None: no work.
+    """One piece of due work of a world, in the order: capacity that changes, those who wait for machines, clusters,
+    jobs, what is to be looked at again. None: no work.
 
     A status has changed by the clock alone: such an instant is counted, and there is nothing to do.
     """
@@ -184,10 +186,14 @@ async def settle_once(
         return Counter(status_changes=1)
     if agenda.change is not None and agenda.change <= now:
         return Counter(capacity_changes=await db.run(apply_due_changes, name, now))
-    if agenda.wake is not None and agenda.wake <= now:
+    if agenda.machines is not None and agenda.machines <= now:
         return Counter(woken=await db.run(wake_waiting, name, now))
     if agenda.cluster is not None and agenda.cluster <= now:
         return await db.run(pass_over, name, policy, epoch)
+    if agenda.job is not None and agenda.job <= now:
+        return await db.run(job_passes.pass_over, name, policy.error_delay, epoch)
+    if agenda.wake is not None and agenda.wake <= now:
+        return await db.run(wakes.handle_first, name, now)
     return None
 
 

@@ -8,6 +8,7 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 import asyncpg
 
@@ -21,6 +22,7 @@ from app.core.metering import Interval, settle
 from app.core.provisioning import Decision, decide, next_deadline
 from app.core.scope import Scope
 from app.core.times import WorldTime
+from app.core.timings import ERROR_DELAY
 from app.core.world import World
 from app.store import capacity, clusters, events, faults, governance, instances, lag, ledger, outbox, plans, worlds
 from app.store.clusters import Claimed
@@ -39,16 +41,17 @@ class Policy:
     """What the service's settings say to every pass."""
 
     events_per_cluster: int = 10_000
+    error_delay: timedelta = ERROR_DELAY
+    """How long after its end a job's failure is told (VX-9)."""
 
 
 async def pass_over(tx: Tx, world_name: str, policy: Policy, epoch: int | None = None) -> Counter[str] | None:
     """Handle the world's longest due cluster; None when nothing is due, or when the world is not ours to move.
 
-    `epoch` is the caller's lease on the world; a worker without one stands still while anybody holds it, and in a
-    frozen world, where only an advance moves anything.
+    `epoch` is the caller's lease on the world, if he has one.
     """
     world = await worlds.share(tx, world_name)
-    if world is None or not _may_move(world, epoch):
+    if world is None or not world.may_be_moved(epoch):
         return None
     claimed = await clusters.claim_due(tx, world_name, world.now, wait=epoch is not None)
     if claimed is None:
@@ -76,12 +79,6 @@ async def _postpone(tx: Tx, world_name: str, cluster: Cluster, error: Exception)
     log.error("pass over a cluster failed", exc_info=error, extra={"facts": facts})
     scope = Scope(world_name, cluster.account, cluster.region)
     await clusters.postpone(tx, scope, cluster.cluster_id, f"{type(error).__name__}: {error}"[:500])
-
-
-def _may_move(world: World, epoch: int | None) -> bool:
-    if epoch is not None:
-        return world.leased and world.epoch == epoch
-    return not world.frozen and not world.leased
 
 
 async def handle(tx: Tx, world: World, due: Claimed, policy: Policy) -> Counter[str]:

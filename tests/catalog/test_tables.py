@@ -15,7 +15,6 @@ TABLES = (
     "vertex_accelerators",
     "vertex_machines",
     "vertex_prices",
-    "vertex_quotas",
     "vertex_regions",
 )
 

@@ -4,14 +4,17 @@ from typing import Any
 
 from app.core.cluster import Cluster
 from app.core.instance import Instance
+from app.core.job import Job
+from app.core.log_lines import Line
 from app.core.metering import Interval
 from app.core.scope import Scope
 from app.core.times import WorldTime
-from app.store import creation, instances, ledger
+from app.store import creation, fleets, instances, jobs, ledger, logs, replicas, wakes
 from app.store.db import Tx
 from app.store.ledger import Rate
 from app.store.placements import Place
-from tests.core.builders import GPU, T0, cluster, in_service, node
+from tests.core.builders import GPU, T0, at, cluster, in_service, node
+from tests.core.work import job, replica
 
 CLUSTER_ID = "abcdefghij12"
 ANNOUNCED = ("SageMaker HyperPod Cluster State Change", {"ClusterStatus": "Creating"})
@@ -29,6 +32,16 @@ async def add_cluster(tx: Tx, scope: Scope, cluster_id: str = CLUSTER_ID, due: W
 
 async def add_nodes(tx: Tx, scope: Scope, *nodes: Instance, due: WorldTime | None = None) -> None:
     await instances.insert(tx, scope, CLUSTER_ID, nodes, [due] * len(nodes))
+
+
+async def add_job(tx: Tx, scope: Scope, due: WorldTime | None = None) -> Job:
+    """A job with a worker, a line of its log, and a fleet that is to be looked at at 5 s."""
+    one = job(account=scope.account, region=scope.region, number=await fleets.number_job(tx, scope))
+    await jobs.insert(tx, scope.world, one, due)
+    await replicas.insert(tx, scope, one.job_id, [replica()])
+    await logs.append(tx, [logs.Written(scope, one.job_id, 1, Line(T0, "service", "INFO", "Job is preparing."))])
+    await wakes.leave(tx, scope, wakes.FLEET, "", at(5))
+    return one
 
 
 def nodes(count: int, **facts: Any) -> list[Instance]:

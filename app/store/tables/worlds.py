@@ -110,6 +110,8 @@ fault_rule = Table(
     Column("attempt", Integer),
     Column("operation", Text),
     Column("api", Text),
+    Column("job", Text),
+    Column("replica", Text),
     Column("code", Text),
     Column("message", Text),
     Column("probability", Integer, nullable=False),

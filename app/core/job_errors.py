@@ -1,0 +1,56 @@
+"""What a job's error says, by the class of its failure (VX-10 to VX-14). Codes are of google.rpc.Code."""
+
+from urllib.parse import quote
+
+CANCELLED, INVALID_ARGUMENT, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, INTERNAL = 1, 3, 4, 8, 13
+
+PROGRAM, MEMORY, CRASH = "program", "memory", "crash"
+LOST, STOCKOUT, PREEMPTED, INTERNAL_ERROR = "worker-lost", "stockout", "preempted", "internal"
+
+RETRIES = {CRASH: 3, LOST: 3, STOCKOUT: 3, PREEMPTED: 6, INTERNAL_ERROR: 2}
+"""How often the whole job is retried after a failure of the class (VX-6, VX-7, VX-12, VX-13); no other class is."""
+CRASHES = frozenset((6, 11, 134, 139))
+"""Exit codes that may be transient (VX-6)."""
+OUT_OF_MEMORY = {True: 9, False: 137}
+"""The exit code of a program that ran out of memory, by whether it is a Python package (VX-11)."""
+
+_EXITED = "The replica {} exited with a non-zero status of {}. Termination reason: {}."
+_MEMORY = "The replica {} ran out of memory and exited with a non-zero status of {}."
+_STOCKOUT = "Resources are insufficient in region: {}. Try a different region or use a different accelerator."
+_INTERNAL = "Internal error occurred for the current attempt."
+CANCEL_MESSAGE = "Job is cancelled."
+TIMEOUT_MESSAGE = (
+    "The job has run for longer than its timeout of {} seconds (CustomJobSpec.scheduling.timeout). "
+    "Set a longer timeout, or save checkpoints and go on in another job."
+)
+REASON = "Error"
+"""Why the container ended, as Kubernetes calls every exit with another code than 0."""
+_LOGS = (
+    "To find out more about why your job exited please check the logs: "
+    "https://console.cloud.google.com/logs/viewer?project={}&resource={}&advancedFilter={}"
+)
+
+
+def class_of(code: int, python: bool) -> str:
+    """The class of a non-zero exit (VX-6)."""
+    if code == OUT_OF_MEMORY[python]:
+        return MEMORY
+    return CRASH if code in CRASHES else PROGRAM
+
+
+def error(failure: str, region: str, replica: str | None, code: int | None) -> tuple[int, str]:
+    """The code and the message of a job that fails by this class."""
+    if failure == MEMORY:
+        return INVALID_ARGUMENT, _MEMORY.format(replica, code)
+    if failure in (PROGRAM, CRASH):
+        return INVALID_ARGUMENT, _EXITED.format(replica, code, REASON)
+    if failure in (STOCKOUT, PREEMPTED):
+        return RESOURCE_EXHAUSTED, _STOCKOUT.format(region)
+    return INTERNAL, _INTERNAL
+
+
+def with_logs(message: str, account: str, job_id: str) -> str:
+    """The message as the log has it: it ends with where the job's logs are."""
+    resource = quote(f"ml_job/job_id/{job_id}", safe="")
+    wanted = quote(f'resource.type="ml_job"\nresource.labels.job_id="{job_id}"', safe="")
+    return f"{message}\n\n{_LOGS.format(account, resource, wanted)}"

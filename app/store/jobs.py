@@ -1,0 +1,180 @@
+"""Custom jobs: rows in and out as core values."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import asyncpg
+
+from app.core.admission import Waiting
+from app.core.job import Job
+from app.core.scope import Scope
+from app.core.times import WorldTime
+from app.core.world import World
+from app.store import worlds
+from app.store.db import Tx
+from app.store.rows import Shape, dollars, update_rows
+
+JOB = Shape(Job)
+KEY = ("world", "account", "region", "job_id")
+_KEY = "world = $1 AND account = $2 AND region = $3 AND job_id = $4"
+_FIXED = (
+    *("account", "region", "job_id", "number", "display_name", "spec", "labels", "created_at", "strategy"),
+    *("fleet", "fleet_account", "fleet_region", "needs", "environment", "encryption", "budget", "min_runtime"),
+    *("tuning_id", "trial_id", "pipeline_id"),
+)
+_CHANGING = [column for column in JOB.columns if column not in _FIXED]
+_read_changing = JOB.getter(_CHANGING)
+_DUE = "due_at <= $2 AND (not_before_wall IS NULL OR not_before_wall <= clock_timestamp())"
+
+# All that is due at one instant in one account and region is one batch, in which jobs meet the same machines.
+CLAIM = f"""WITH first AS MATERIALIZED (SELECT account, region, due_at FROM custom_job WHERE world = $1 AND {_DUE}
+        ORDER BY due_at, account, region LIMIT 1)
+    SELECT {", ".join(f"j.{column}" for column in JOB.columns)}, j.due_at FROM custom_job j, first
+    WHERE j.world = $1 AND j.account = first.account AND j.region = first.region AND j.due_at = first.due_at
+        AND (j.not_before_wall IS NULL OR j.not_before_wall <= clock_timestamp())
+    ORDER BY j.number LIMIT $3 FOR UPDATE OF j"""
+_LIVE = f"{_KEY} AND deleted_at IS NULL"
+SEEN = f"""SELECT {", ".join(f"w.{column}" for column in worlds.NAMES)},
+        {", ".join(f"j.{column}" for column in JOB.columns)}
+    FROM (SELECT {worlds.COLUMNS} FROM world WHERE name = $1) w LEFT JOIN custom_job j
+    ON j.world = w.name AND j.account = $2 AND j.region = $3 AND j.job_id = $4 AND j.deleted_at IS NULL"""
+LOCK = f"SELECT {JOB.select}, due_at FROM custom_job WHERE {_LIVE} FOR UPDATE"
+LISTED = f"""SELECT {JOB.select} FROM custom_job WHERE world = $1 AND account = $2 AND region = $3
+    AND deleted_at IS NULL AND ($4::bigint IS NULL OR number < $4) ORDER BY number DESC LIMIT $5"""
+_FLEET = "world = $1 AND fleet_account = $2 AND fleet_region = $3 AND fleet = $4 AND ended_at IS NULL"
+WAITING = f"""SELECT account, region, job_id, needs FROM custom_job WHERE {_FLEET} AND admitted_at IS NULL
+    AND cancel_at IS NULL AND queued_at <= $5 ORDER BY queued_at, created_at, account, region, number FOR UPDATE"""
+ADMIT = """UPDATE custom_job SET admitted_at = $5, updated_at = $5, due_at = $5
+    WHERE world = $1 AND account = $2 AND region = $3 AND job_id = ANY($4)"""
+NEXT_WAITING = f"SELECT min(queued_at) FROM custom_job WHERE {_FLEET} AND admitted_at IS NULL AND queued_at > $5"
+USED = f"""SELECT need.key, sum(need.value::bigint)::bigint FROM custom_job
+    CROSS JOIN LATERAL jsonb_each_text(needs) AS need
+    WHERE {_FLEET} AND admitted_at IS NOT NULL GROUP BY need.key"""
+
+
+class Claimed(NamedTuple):
+    """A job, locked until the transaction ends, and the instant for which it is due."""
+
+    job: Job
+    due_at: WorldTime | None
+
+
+def _claimed(row: Iterable[object]) -> Claimed:
+    *facts, due_at = row
+    return Claimed(Job(*facts), due_at)  # type: ignore[arg-type]
+
+
+def _key(scope: Scope, job_id: str) -> tuple[str, str, str, str]:
+    return scope.world, scope.account, scope.region, job_id
+
+
+async def insert(tx: Tx, world: str, job: Job, due_at: WorldTime | None) -> None:
+    await tx.execute(
+        f"""INSERT INTO custom_job (world, due_at, {JOB.select})
+        VALUES ($1, $2, {dollars(3, len(JOB.columns))})""",
+        world,
+        due_at,
+        *JOB.values(job),
+    )
+
+
+async def claim_due(tx: Tx, world: str, now: WorldTime, limit: int, *, wait: bool) -> list[Claimed]:
+    """Jobs of one account and region that are due at one instant, and have been due the longest: those that another
+    holds are passed over, or waited for."""
+    rows = await tx.fetch(CLAIM if wait else f"{CLAIM} SKIP LOCKED", world, now, limit)
+    return [_claimed(row) for row in rows]
+
+
+async def seen(tx: Tx, scope: Scope, job_id: str) -> tuple[World, Job | None] | None:
+    """The world and the job, as one statement sees them; None: no such world."""
+    row = await tx.fetchrow(SEEN, *_key(scope, job_id))
+    if row is None:
+        return None
+    facts = tuple(row)
+    split = len(worlds.NAMES)
+    job = None if facts[split] is None else Job(*facts[split:])
+    return worlds.from_row(facts[:split]), job
+
+
+async def lock(tx: Tx, scope: Scope, job_id: str) -> Claimed | None:
+    """The job, locked until the transaction ends."""
+    row = await tx.fetchrow(LOCK, *_key(scope, job_id))
+    return _claimed(row) if row else None
+
+
+async def listed(tx: Tx, scope: Scope, before: int | None, limit: int) -> list[Job]:
+    """The newest jobs first, of those with numbers below `before` if that is given."""
+    rows = await tx.fetch(LISTED, scope.world, scope.account, scope.region, before, limit)
+    return [Job(*row) for row in rows]
+
+
+async def waiting(tx: Tx, fleet_scope: Scope, fleet: str, now: WorldTime) -> list[Waiting]:
+    """The jobs that queue for the fleet, the first to be served first, locked."""
+    return [Waiting(*row) for row in await tx.fetch(WAITING, *_key(fleet_scope, fleet), now)]
+
+
+async def admit(tx: Tx, scope: Scope, job_ids: Sequence[str], at: WorldTime) -> None:
+    """The jobs of one account and region have what they queued for, and are due."""
+    await tx.execute(ADMIT, scope.world, scope.account, scope.region, list(job_ids), at)
+
+
+async def next_waiting(tx: Tx, fleet_scope: Scope, fleet: str, now: WorldTime) -> WorldTime | None:
+    """When the next job that queues for the fleet may be served at the earliest, of those that may not yet."""
+    value: WorldTime | None = await tx.fetchval(NEXT_WAITING, *_key(fleet_scope, fleet), now)
+    return value
+
+
+async def used(tx: Tx, fleet_scope: Scope, fleet: str) -> dict[str, int]:
+    """How much of each quota metric the fleet's admitted jobs take."""
+    return dict(map(tuple, await tx.fetch(USED, *_key(fleet_scope, fleet))))
+
+
+async def save(tx: Tx, world: str, changed: Sequence[tuple[Job, WorldTime | None]]) -> None:
+    """Save jobs, each with the instant at which it next needs looking at; a former failure of a pass is over."""
+    await update_rows(
+        tx,
+        "custom_job",
+        KEY,
+        (*_CHANGING, "due_at", "failures", "error", "not_before_wall"),
+        [
+            (world, job.account, job.region, job.job_id, *_read_changing(job), due_at, 0, None, None)
+            for job, due_at in changed
+        ],
+    )
+
+
+async def forget(tx: Tx, scope: Scope, job_ids: Sequence[str]) -> None:
+    """What is left of these jobs is a name and an id for the bill."""
+    for table in ("job_replica", "log_line"):
+        await tx.execute(
+            f"DELETE FROM {table} WHERE world = $1 AND account = $2 AND region = $3 AND job_id = ANY($4)",
+            scope.world,
+            scope.account,
+            scope.region,
+            list(job_ids),
+        )
+
+
+async def postpone(tx: Tx, scope: Scope, job_id: str, error: str) -> None:
+    """A pass over the job failed: leave it alone for 50 ms of wall time, twice as long each time up to a minute."""
+    await tx.execute(
+        f"""UPDATE custom_job SET failures = failures + 1, error = $5, not_before_wall = clock_timestamp()
+            + make_interval(secs => least(60, 0.05 * 2 ^ least(failures, 20) * (0.5 + random() / 2)))
+        WHERE {_KEY}""",
+        *_key(scope, job_id),
+        error,
+    )
+
+
+async def failing(tx: Tx, world: str) -> list[asyncpg.Record]:
+    """The jobs whose last pass failed, with the reason."""
+    return await tx.fetch(
+        """SELECT account, region, job_id, display_name, failures, error, not_before_wall FROM custom_job
+        WHERE world = $1 AND failures > 0 ORDER BY account, region, number""",
+        world,
+    )
+
+
+async def hurry(tx: Tx, scope: Scope, job_id: str, at: WorldTime) -> None:
+    """The job needs looking at by `at`, or earlier if it was due earlier."""
+    await tx.execute(f"UPDATE custom_job SET due_at = least(due_at, $5) WHERE {_KEY}", *_key(scope, job_id), at)

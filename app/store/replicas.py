@@ -1,0 +1,60 @@
+"""The workers of custom jobs: rows in and out as core values."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from app.core.replica import Replica, Worker
+from app.core.scope import Scope
+from app.core.times import WorldTime
+from app.store.db import Tx
+from app.store.rows import Shape, insert_rows, update_rows
+
+SHAPE = Shape(Replica)
+_STATUS = SHAPE.columns.index("status")
+_PLACE = ("pool", "ordinal")
+_KEY = ("world", "account", "region", "job_id", *_PLACE)
+_CHANGING = [column for column in SHAPE.columns if column not in (*_PLACE, "machine_type")]
+_read_changing = SHAPE.getter((*_PLACE, *_CHANGING))
+OF_JOBS = f"""SELECT job_id, {SHAPE.select} FROM job_replica
+    WHERE world = $1 AND account = $2 AND region = $3 AND job_id = ANY($4) ORDER BY job_id, pool, ordinal"""
+OLDEST = """SELECT account, job_id FROM job_replica WHERE world = $1 AND region = $2 AND machine_type = $3
+    AND waiting_since IS NOT NULL AND node IS NULL ORDER BY waiting_since, account, job_id, pool, ordinal LIMIT $4"""
+WAKE = """UPDATE job_replica SET launch_after = $5 WHERE world = $1 AND account = $2 AND region = $3 AND job_id = $4
+    AND waiting_since IS NOT NULL AND stop_at IS NULL"""
+
+
+def _replica(row: Iterable[object]) -> Replica:
+    values = list(row)
+    values[_STATUS] = Worker(str(values[_STATUS]))
+    return Replica(*values)  # type: ignore[arg-type]
+
+
+async def insert(tx: Tx, scope: Scope, job_id: str, new: Iterable[Replica]) -> None:
+    head = (scope.world, scope.account, scope.region, job_id)
+    records = [(*head, *SHAPE.values(replica)) for replica in new]
+    await insert_rows(tx, "job_replica", (*_KEY[:4], *SHAPE.columns), records)
+
+
+async def of_jobs(tx: Tx, scope: Scope, job_ids: Sequence[str]) -> dict[str, list[Replica]]:
+    """The workers of the jobs, by pool and ordinal."""
+    found: dict[str, list[Replica]] = {job_id: [] for job_id in job_ids}
+    for job_id, *values in await tx.fetch(OF_JOBS, scope.world, scope.account, scope.region, list(job_ids)):
+        found[job_id].append(_replica(values))
+    return found
+
+
+async def save(tx: Tx, scope: Scope, changed: Mapping[str, Sequence[Replica]]) -> None:
+    """Save the workers that have changed, by job."""
+    head = (scope.world, scope.account, scope.region)
+    records = [(*head, job_id, *_read_changing(replica)) for job_id, some in changed.items() for replica in some]
+    await update_rows(tx, "job_replica", _KEY, _CHANGING, records)
+
+
+async def oldest_waiting(tx: Tx, world: str, region: str, machine_type: str, limit: int) -> list[tuple[str, str]]:
+    """(account, job id) of the jobs whose workers have waited the longest for a machine of the type."""
+    rows = await tx.fetch(OLDEST, world, region, machine_type, limit)
+    return list(dict.fromkeys(map(tuple, rows)))
+
+
+async def wake(tx: Tx, scope: Scope, job_id: str, at: WorldTime) -> None:
+    """The job's waiting workers may ask for machines at `at`."""
+    await tx.execute(WAKE, scope.world, scope.account, scope.region, job_id, at)

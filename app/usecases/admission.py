@@ -1,0 +1,41 @@
+"""Who of the jobs that queue gets what it needs (VX-1). Decided under the lock of the fleet."""
+
+from collections.abc import Iterable, Mapping
+
+from app.core.admission import Waiting, admitted
+from app.core.job import POOL
+from app.core.scope import Scope
+from app.core.world import World
+from app.store import capacity, fleets, jobs, wakes
+from app.store.db import Tx
+
+
+async def admit(tx: Tx, world: World, scope: Scope, fleet: str) -> int:
+    """Serve those who queue for the fleet, in their turn; how many were served. `scope` is the fleet's own: the
+    project and region of a pool, the account and region of a cluster."""
+    await fleets.lock(tx, scope, fleet)
+    waiting = await jobs.waiting(tx, scope, fleet, world.now)
+    served = await _serve(tx, scope, waiting)
+    for (account, region), job_ids in _by_tenant(served).items():
+        await jobs.admit(tx, Scope(scope.world, account, region), job_ids, world.now)
+    later = await jobs.next_waiting(tx, scope, fleet, world.now)
+    if later is not None:
+        await wakes.leave(tx, scope, wakes.FLEET, fleet, later)
+    return len(served)
+
+
+async def _serve(tx: Tx, scope: Scope, waiting: list[Waiting]) -> list[Waiting]:
+    """Of the region's pool, which only quotas limit."""
+    if not waiting:
+        return []
+    limits = await capacity.quotas(tx, scope)
+    if not limits:
+        return waiting
+    return list(admitted(limits, await jobs.used(tx, scope, POOL), waiting))
+
+
+def _by_tenant(served: Iterable[Waiting]) -> Mapping[tuple[str, str], list[str]]:
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in served:
+        found.setdefault((one.account, one.region), []).append(one.job_id)
+    return found

@@ -1,0 +1,194 @@
+"""One pass over due jobs: claim, think, save; one transaction for state, capacity, ledger and log.
+
+A batch is the jobs of one account and region that are due at one instant, so that they meet the same machines.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import NamedTuple
+
+import asyncpg
+
+from app import catalog
+from app.core.capacity import Stock
+from app.core.faults import Faults
+from app.core.gang import Gang, Surroundings
+from app.core.job import Job
+from app.core.job_spec import pools
+from app.core.metering import settle
+from app.core.replica import Replica, next_due
+from app.core.running import is_over, work
+from app.core.running import next_due as job_next_due
+from app.core.scope import Scope
+from app.core.times import WorldTime
+from app.core.world import World
+from app.store import capacity, faults, jobs, ledger, logs, replicas, wakes, worlds
+from app.store.db import CONNECTION_LOST, Tx
+from app.store.jobs import Claimed
+from app.usecases.machine_prices import machine_rates
+from app.usecases.machines import machine
+
+BATCH_JOBS = 50
+BATCH_REPLICAS = 2000
+"""The most jobs and replicas that one transaction moves, so that no lock is held for long; one job goes always."""
+log = logging.getLogger(__name__)
+
+
+class Loaded(NamedTuple):
+    """A claimed job and its workers as they were."""
+
+    claimed: Claimed
+    replicas: list[Replica]
+
+
+async def pass_over(tx: Tx, world_name: str, error_delay: timedelta, epoch: int | None = None) -> Counter[str] | None:
+    """Handle the jobs that have been due the longest; None when nothing is due, or the world is not ours to move.
+
+    `epoch` is the caller's lease on the world, as in a pass over a cluster.
+    """
+    world = await worlds.share(tx, world_name)
+    if world is None or not world.may_be_moved(epoch):
+        return None
+    claimed = await jobs.claim_due(tx, world_name, world.now, BATCH_JOBS, wait=epoch is not None)
+    if not claimed:
+        return None
+    scope = Scope(world_name, claimed[0].job.account, claimed[0].job.region)
+    batch = _bounded(claimed)
+    try:
+        async with tx.transaction():
+            return await _handle(tx, world, scope, batch, error_delay)
+    except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, *CONNECTION_LOST) as error:
+        if not isinstance(error, ValueError):
+            raise  # not a job's fault: the whole transaction is tried again
+    except Exception as error:  # one of them is wrong: each alone, so that it stops no other
+        log.warning("pass over jobs failed, each is tried alone", extra={"facts": {"error": str(error)}})
+    return await _one_by_one(tx, world, scope, batch, error_delay)
+
+
+def _bounded(claimed: Sequence[Claimed]) -> list[Claimed]:
+    """As many of the jobs, from the first, as there may be replicas in a batch."""
+    batch: list[Claimed] = []
+    count = 0
+    for one in claimed:
+        count += sum(pool.replicas for pool in pools(one.job.spec))
+        if batch and count > BATCH_REPLICAS:
+            break
+        batch.append(one)
+    return batch
+
+
+async def _one_by_one(
+    tx: Tx, world: World, scope: Scope, batch: Sequence[Claimed], error_delay: timedelta
+) -> Counter[str]:
+    done: Counter[str] = Counter()
+    for one in batch:
+        try:
+            async with tx.transaction():
+                done.update(await _handle(tx, world, scope, [one], error_delay))
+        except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, *CONNECTION_LOST) as error:
+            if not isinstance(error, ValueError):
+                raise
+            await _postpone(tx, scope, one, error)
+        except Exception as error:
+            await _postpone(tx, scope, one, error)
+    return done or Counter(failed=1)
+
+
+async def _postpone(tx: Tx, scope: Scope, one: Claimed, error: Exception) -> None:
+    facts = {"world": scope.world, "job": one.job.job_id}
+    log.error("pass over a job failed", exc_info=error, extra={"facts": facts})
+    await jobs.postpone(tx, scope, one.job.job_id, f"{type(error).__name__}: {error}"[:500])
+
+
+async def _handle(tx: Tx, world: World, scope: Scope, batch: Sequence[Claimed], error_delay: timedelta) -> Counter[str]:
+    at = batch[0].due_at or world.now
+    found = await replicas.of_jobs(tx, scope, [one.job.job_id for one in batch])
+    loaded = [Loaded(one, found[one.job.job_id]) for one in batch]
+    around = await _surroundings(tx, world, scope, loaded, error_delay)
+    gangs = [work(one.claimed.job, one.replicas, at, around) for one in loaded]
+    await _save(tx, scope, world, loaded, gangs)
+    await _save_bills(tx, scope, gangs)
+    await _save_around(tx, scope, around)
+    await _leave_wakes(tx, scope, loaded, gangs)
+    return Counter(jobs=len(gangs), passes=1)
+
+
+async def _surroundings(
+    tx: Tx, world: World, scope: Scope, loaded: Sequence[Loaded], error_delay: timedelta
+) -> Surroundings:
+    """Locks, in this order everywhere: the jobs (already held), the fault rules, the pools of machines."""
+    types = sorted({replica.machine_type for one in loaded for replica in one.replicas})
+    rules = await faults.lock_rules(tx, world.name)
+    stock = Stock(await capacity.lock_pools(tx, world.name, scope.region, types), types)
+    return Surroundings(
+        seed=world.seed,
+        timings=world.timings,
+        stock=stock,
+        faults=Faults(rules, world.seed),
+        machines={name: machine(name) for name in types},
+        zones=catalog.vertex_region(scope.region).zones,
+        error_delay=error_delay,
+    )
+
+
+async def _save(tx: Tx, scope: Scope, world: World, loaded: Sequence[Loaded], gangs: Sequence[Gang]) -> None:
+    delays = world.timings.delays
+    changed = {
+        gang.job.job_id: [new for old, new in zip(one.replicas, gang.replicas, strict=True) if new is not old]
+        for one, gang in zip(loaded, gangs, strict=True)
+    }
+    await replicas.save(tx, scope, changed)
+    rows: list[tuple[Job, WorldTime | None]] = []
+    written: list[logs.Written] = []
+    for gang in gangs:
+        job, lines = gang.job, [] if gang.job.deleted_at else gang.lines
+        written += [logs.Written(scope, job.job_id, job.log_seq + place, line) for place, line in enumerate(lines, 1)]
+        gang.become(log_seq=job.log_seq + len(lines))
+        times = (job_next_due(gang), *(next_due(replica, delays) for replica in gang.replicas))
+        rows.append((gang.job, min((time for time in times if time is not None), default=None)))
+    await logs.append(tx, written)
+    await jobs.save(tx, scope.world, rows)
+    over = [gang.job.job_id for gang in gangs if gang.job.deleted_at is not None and is_over(gang)]
+    if over:
+        await jobs.forget(tx, scope, over)
+
+
+async def _save_bills(tx: Tx, scope: Scope, gangs: Sequence[Gang]) -> None:
+    for gang in gangs:
+        over, new = settle(gang.opened, gang.closed)
+        await ledger.close(tx, scope, gang.job.job_id, over)
+        if new:
+            prices = await machine_rates(tx, scope, {gang.goods(replica) for replica in gang.replicas})
+            await ledger.insert(tx, scope, gang.job.job_id, new, prices)
+
+
+async def _save_around(tx: Tx, scope: Scope, around: Surroundings) -> None:
+    stock, struck = around.stock, around.faults
+    if stock.deltas:
+        await capacity.count(tx, scope.world, scope.region, stock)
+    if stock.freed:
+        await capacity.leave_wake(tx, scope.world, scope.region, stock.freed)
+    if struck.counted:
+        await faults.record(tx, scope.world, struck.counted, struck.hits, struck.hits_before)
+
+
+async def _leave_wakes(tx: Tx, scope: Scope, loaded: Sequence[Loaded], gangs: Sequence[Gang]) -> None:
+    """Last of all: fleets in which something came free or somebody queues again, studies whose trials have ended."""
+    left: dict[tuple[Scope, str, str], WorldTime] = {}
+    for one, gang in zip(loaded, gangs, strict=True):
+        before, job = one.claimed.job, gang.job
+        ended = job.ended_at is not None and before.ended_at is None
+        if ended or (job.admitted_at is None and before.admitted_at is not None):
+            home = Scope(scope.world, job.fleet_account, job.fleet_region)
+            at = gang.at if ended else job.queued_at
+            _note(left, (home, wakes.FLEET, job.fleet), at)
+        if ended and job.tuning_id is not None:
+            _note(left, (scope, wakes.STUDY, job.tuning_id), job.shown_at or gang.at)
+    for (home, kind, subject), at in sorted(left.items(), key=lambda item: (item[0][1:], str(item[0][0]))):
+        await wakes.leave(tx, home, kind, subject, at)
+
+
+def _note(left: dict[tuple[Scope, str, str], WorldTime], key: tuple[Scope, str, str], at: WorldTime) -> None:
+    left[key] = min(at, left.get(key, at))

@@ -1,0 +1,167 @@
+"""Custom jobs as requests see them: create, get, list, cancel, delete (VX-1, VX-14, VX-15)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from app.core import job_spec
+from app.core.admission import check_needs
+from app.core.errors import FailedPrecondition, Invalid, NotFound
+from app.core.ids import job_id
+from app.core.job import FINAL, POOL, Job, state
+from app.core.job_labels import wish_of
+from app.core.machines import check_machine, metrics
+from app.core.program import program
+from app.core.replica import Replica, Worker
+from app.core.scope import Scope
+from app.core.world import World
+from app.store import capacity, fleets, jobs, replicas
+from app.store.db import Tx
+from app.usecases import admission
+from app.usecases.clusters import hold_world, no_world
+from app.usecases.machines import machine, place
+
+MOST_LISTED = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class JobIntent:
+    """What a request wants. `spec` is a CustomJobSpec in canonical JSON; `environment` is added to every replica's."""
+
+    display_name: str
+    spec: Mapping[str, Any]
+    labels: Mapping[str, str] = field(default_factory=dict)
+    encryption: str | None = None
+    tuning_id: str | None = None
+    trial_id: str | None = None
+    pipeline_id: str | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+async def create(tx: Tx, scope: Scope, intent: JobIntent) -> Job:
+    """Write down what is wanted; it is PENDING at once if the quota has room, or else QUEUED.
+
+    LimitExceeded when it needs more than the quota itself; Invalid for a spec that cannot be.
+    """
+    world = await hold_world(tx, scope)
+    needs = check(scope, intent, world)
+    limits = await capacity.quotas(tx, scope)
+    check_needs(needs, limits)
+    number = await fleets.number_job(tx, scope)
+    job = _build(scope, intent, world, needs, number)
+    if not limits:
+        job = replace(job, admitted_at=world.now)
+    await jobs.insert(tx, scope.world, job, job.admitted_at)
+    await replicas.insert(tx, scope, job.job_id, _replicas(job))
+    if limits:
+        await admission.admit(tx, world, scope, POOL)
+        job = (await _locked(tx, scope, job.job_id)).job
+    return job
+
+
+def check(scope: Scope, intent: JobIntent, world: World) -> dict[str, int]:
+    """How much of which quota metric the job needs. Invalid for a spec that cannot be."""
+    job_spec.check(intent.spec)
+    plan = job_spec.scheduling(intent.spec)
+    if wish_of(intent.labels, plan.strategy).cluster is not None:
+        raise Invalid("Jobs on clusters are not there yet. Leave the label windtunnel-cluster out.")
+    needs: dict[str, int] = {}
+    for pool in job_spec.pools(intent.spec):
+        kind = machine(pool.machine_type)
+        check_machine(
+            kind, pool.accelerator, pool.accelerators, plan.strategy, place(scope.region), reserved=pool.reserved
+        )
+        program(pool, intent.labels, intent.environment, world.timings.delays["program"])
+        for metric, amount in metrics(kind, pool.accelerator, pool.accelerators, plan.strategy).items():
+            needs[metric] = needs.get(metric, 0) + amount * pool.replicas
+    return needs
+
+
+def _build(scope: Scope, intent: JobIntent, world: World, needs: Mapping[str, int], number: int) -> Job:
+    wish = wish_of(intent.labels, job_spec.scheduling(intent.spec).strategy)
+    return Job(
+        account=scope.account,
+        region=scope.region,
+        job_id=job_id(world.seed, scope.account, scope.region, number),
+        number=number,
+        display_name=intent.display_name,
+        spec=intent.spec,
+        labels=intent.labels,
+        created_at=world.now,
+        queued_at=world.now,
+        updated_at=world.now,
+        strategy=job_spec.scheduling(intent.spec).strategy,
+        fleet=POOL,
+        fleet_account=scope.account,
+        fleet_region=scope.region,
+        needs=needs,
+        environment=intent.environment,
+        encryption=intent.encryption,
+        budget=wish.budget,
+        min_runtime=wish.min_runtime,
+        tuning_id=intent.tuning_id,
+        trial_id=intent.trial_id,
+        pipeline_id=intent.pipeline_id,
+    )
+
+
+def _replicas(job: Job) -> list[Replica]:
+    return [
+        Replica(pool.index, ordinal, Worker.WAITING, job.created_at, pool.machine_type)
+        for pool in job_spec.pools(job.spec)
+        for ordinal in range(pool.replicas)
+    ]
+
+
+async def get(tx: Tx, scope: Scope, job_id: str) -> tuple[Job, World]:
+    """The job, and the world, whose time says what is told of it. NotFound."""
+    found = await jobs.seen(tx, scope, job_id)
+    if found is None:
+        raise no_world(scope)
+    world, job = found
+    if job is None:
+        raise unknown(scope, job_id)
+    return job, world
+
+
+def unknown(scope: Scope, job_id: str) -> NotFound:
+    """The service's words, and what to do."""
+    name = f"projects/{scope.account}/locations/{scope.region}/customJobs/{job_id[:64]}"
+    return NotFound(f"The custom job {name} was not found. List the jobs of this location.", ("job", job_id))
+
+
+async def listed(tx: Tx, scope: Scope, before: int | None = None, limit: int = MOST_LISTED) -> list[Job]:
+    """The project's jobs in the region, the newest first: those with a `number` below `before` if that is given."""
+    return await jobs.listed(tx, scope, before, limit)
+
+
+async def _locked(tx: Tx, scope: Scope, job_id: str) -> jobs.Claimed:
+    found = await jobs.lock(tx, scope, job_id)
+    if found is None:
+        raise unknown(scope, job_id)
+    return found
+
+
+async def cancel(tx: Tx, scope: Scope, job_id: str) -> None:
+    """Ask for the job's end; of one that has ended, or that is being cancelled, nothing is asked."""
+    world = await hold_world(tx, scope)
+    job, due_at = await _locked(tx, scope, job_id)
+    if job.ended_at is not None or job.cancel_at is not None:
+        return
+    asked = replace(job, cancel_at=world.now, updated_at=world.now)
+    await jobs.save(tx, scope.world, [(asked, world.now if due_at is None else min(due_at, world.now))])
+
+
+async def delete(tx: Tx, scope: Scope, job_id: str) -> None:
+    """Delete the job. FailedPrecondition while it is active."""
+    world = await hold_world(tx, scope)
+    job, due_at = await _locked(tx, scope, job_id)
+    told = state(job, world.now)
+    if told not in FINAL:
+        raise FailedPrecondition(
+            f"The custom job {job_id} is in state {told}, and only a job that has ended can be deleted. "
+            "Cancel it first, and wait until it has ended."
+        )
+    await jobs.save(tx, scope.world, [(replace(job, deleted_at=world.now), due_at)])
+    if due_at is None:
+        await jobs.forget(tx, scope, [job_id])
