@@ -27,6 +27,7 @@ from app.catalog.records import (
 from app.catalog.regions import region, regions, usage_type, zones
 from app.catalog.vertex import accelerators, is_location, machine_types, vertex_region, vertex_regions
 from app.catalog.vertex_prices import Good, disk_price, goods, vertex_price
+from app.catalog.vertex_quotas import vertex_quotas
 
 __all__ = [
     "Accelerator",
@@ -70,6 +71,7 @@ __all__ = [
     "upfront_fee",
     "usage_type",
     "vertex_price",
+    "vertex_quotas",
     "vertex_region",
     "vertex_regions",
     "zones",

@@ -33,6 +33,7 @@ Endpoint = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
 HiddenJson = Annotated[bool, typer.Option("--json", hidden=True)]  # `up`: one line for programs, then the log
 Account = Annotated[str | None, typer.Option("--account", help="Twelve digits; else the default account.")]
+Project = Annotated[str | None, typer.Option("--project", help="Vertex AI's word for the account: an id or a number.")]
 Region = Annotated[str | None, typer.Option("--region", help="Else the default region.")]
 
 Config = Annotated[Path | None, typer.Option("--config", help="TOML file of settings (WINDTUNNEL_CONFIG).")]

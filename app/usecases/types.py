@@ -11,7 +11,7 @@ DEFAULT_LOCATION = "us-central1"
 
 def unknown(name: str) -> str:
     """Why there is no such type, and what to do."""
-    return f"No instance type or machine type '{name[:100]}'. Use a name such as ml.p5.48xlarge or a3-highgpu-8g."
+    return f"No instance type '{name[:100]}'. Use a name such as ml.p5.48xlarge, of Vertex AI a3-highgpu-8g."
 
 
 def default_region(name: str, default: str) -> str:

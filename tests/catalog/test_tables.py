@@ -15,6 +15,7 @@ TABLES = (
     "vertex_accelerators",
     "vertex_machines",
     "vertex_prices",
+    "vertex_quotas",
     "vertex_regions",
 )
 

@@ -27,7 +27,7 @@ from app.wire.aws.registry import Context, Operation
 from app.wire.control.capacity import CapacityChange
 from app.wire.control.faults import FaultRule, rule_of
 from app.wire.control.prices import PriceChange
-from app.wire.control.quotas import QuotaChange
+from app.wire.control.quotas import QuotaChange, scope_of
 from app.wire.control.refusals import problems_text
 from app.wire.control.vocabulary import STRICT, Account, Instant, Region, tenant
 from app.wire.exchange import new_request_id
@@ -149,7 +149,7 @@ async def plant(tx: Tx, service: Service, world: str, seed: Seed) -> None:
         region = price.region or prices.EVERY_REGION
         await prices.set_price(tx, world, price.instance_type, region, price.micro_usd_per_hour)
     for quota in seed.quotas:
-        await quotas.set_quota(tx, tenant(service, world, quota.account, quota.region), quota.name, quota.value)
+        await quotas.set_quota(tx, scope_of(quota, service, world), quota.name, quota.value)
     for rule in seed.faults:
         await faults.add(tx, world, rule_of(rule))
     inside = replace(service, database=cast(Database, _Inside(tx)))

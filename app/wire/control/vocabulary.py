@@ -57,7 +57,7 @@ class Problem(BaseModel):
     """Why not, and what to do."""
 
     code: str = Field(examples=["Invalid"])
-    message: str = Field(examples=["No instance type or machine type 'ml.p9.huge'."])
+    message: str = Field(examples=["No instance type 'ml.p9.huge'. Use a name such as ml.p5.48xlarge."])
 
 
 class Refused(BaseModel):
