@@ -16,6 +16,7 @@ MOST_DEEP = 100
 """Levels of a message; the protobuf libraries' own limit."""
 MOST_TOLD = 100
 _PAYLOAD = "Invalid JSON payload received. "
+NO_MESSAGE = f'{_PAYLOAD}Unknown name "": Root element must be a message.'
 _SHOWN = 100
 
 
@@ -37,7 +38,7 @@ def parsed(body: bytes) -> Any:
 def read(kind: type[M], value: Any, *, package: str, version: str) -> M:
     """`value` as a message of the API's package and version, output-only fields dropped."""
     if not isinstance(value, Mapping):
-        raise refusal([Violation("", f'{_PAYLOAD}Unknown name "": Root element must be a message.')])
+        raise refusal([Violation("", NO_MESSAGE)])
     if is_deeper(value, MOST_DEEP):
         raise refusal([Violation("", f"{_PAYLOAD}Message too deep. Max recursion depth reached.")])
     try:
