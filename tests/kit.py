@@ -61,6 +61,22 @@ class TestWorld:
     def sagemaker(self) -> Any:
         return self.client()
 
+    @cached_property
+    def vertex(self) -> Any:
+        """Google's own client of the JobService, over REST and without credentials."""
+        from google.cloud import aiplatform_v1
+
+        return self.google(aiplatform_v1.JobServiceClient)
+
+    def google(self, kind: Any, transport: str = "rest") -> Any:
+        """A client of Google's of that kind."""
+        from google.auth.credentials import AnonymousCredentials
+
+        options = {"api_endpoint": self.endpoint}
+        made = kind(transport=transport, credentials=AnonymousCredentials(), client_options=options)
+        self.clients.append(made.transport)
+        return made
+
     def client(self, **kwargs: Any) -> Any:
         self.clients.append(aws_client(self.endpoint, **kwargs))
         return self.clients[-1]

@@ -8,13 +8,32 @@ from app.core.errors import DomainError
 from app.service import Service
 from app.wire.front import Account, unknown_path
 from app.wire.google.errors import Code, GoogleError, Violation, bad_request, code_of_http, envelope, of_domain
+from app.wire.safety import App, AsgiScope, Receive, Send
+from app.wire.vertex import application as vertex
 
 ROUTERS: tuple[APIRouter, ...] = ()
 """What is served beside Vertex AI. Each answers paths of its own."""
 
 
-def application(service: Service) -> FastAPI:
+class Apis:
+    """ASGI middleware: Vertex AI to `vertex`, past the framework; the rest to `app`."""
+
+    def __init__(self, app: App, *, vertex: App) -> None:
+        self._app, self._vertex = app, vertex
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        """Answer a request of whichever API it is for."""
+        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        await (self._vertex if path.startswith(vertex.PREFIXES) else self._app)(scope, receive, send)
+
+
+def application(service: Service) -> App:
     """Every Google API on one port; all that is refused is told in Google's envelope."""
+    return Apis(framework(service), vertex=vertex.application(service))
+
+
+def framework(service: Service) -> FastAPI:
+    """The routers as an application."""
     app = FastAPI(openapi_url=None)
     app.state.service = service
     for kind in (DomainError, GoogleError, HTTPException, RequestValidationError):

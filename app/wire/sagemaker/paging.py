@@ -1,20 +1,14 @@
-"""Page tokens: opaque, bound to the caller and the question, and refused when they were not made by us (HP-W7)."""
+"""Pages of AWS's lists: `MaxResults` and `NextToken` (HP-W7)."""
 
-import base64
-import binascii
 from collections.abc import Callable, Mapping, Sequence
-from hashlib import blake2b
-from hmac import compare_digest
 from typing import Any, TypeVar
-
-import orjson
 
 from app.core.errors import Invalid
 from app.core.scope import Scope
+from app.wire.page_tokens import Tokens
 
 T = TypeVar("T")
 DEFAULT_PAGE = 100
-_SEAL_BYTES = 12
 _NOT_THE_QUESTION = ("NextToken", "MaxResults")
 
 
@@ -23,8 +17,7 @@ class Pager:
 
     def __init__(self, scope: Scope, operation: str, req: Mapping[str, Any]) -> None:
         question = {key: value for key, value in req.items() if key not in _NOT_THE_QUESTION}
-        about = [scope.world, scope.account, scope.region, operation, question]
-        self._key = blake2b(orjson.dumps(about, option=orjson.OPT_SORT_KEYS), digest_size=32).digest()
+        self._tokens = Tokens([scope.world, scope.account, scope.region, operation, question])
         self.size: int = req.get("MaxResults", DEFAULT_PAGE)
         self.position = self._open(req["NextToken"]) if req.get("NextToken") else None
 
@@ -35,20 +28,10 @@ class Pager:
 
     def token(self, position: Sequence[Any]) -> str:
         """The token of the page that begins behind `position`."""
-        body = orjson.dumps(list(position))
-        return base64.urlsafe_b64encode(self._seal(body) + body).decode()
-
-    def _seal(self, body: bytes) -> bytes:
-        return blake2b(body, key=self._key, digest_size=_SEAL_BYTES).digest()
+        return self._tokens.token(position)
 
     def _open(self, token: str) -> list[Any]:
-        try:
-            raw = base64.b64decode(token.encode(), altchars=b"-_", validate=True)
-        except (binascii.Error, ValueError):
-            raw = b""
-        seal, body = raw[:_SEAL_BYTES], raw[_SEAL_BYTES:]
-        as_written = base64.urlsafe_b64encode(raw).decode() == token  # base64 has several spellings; ours is one
-        if not as_written or not compare_digest(seal, self._seal(body)):
+        position = self._tokens.position(token)
+        if position is None:
             raise Invalid("Invalid NextToken. Pass the NextToken of the answer before, with the same parameters.")
-        position: list[Any] = orjson.loads(body)
         return position

@@ -113,7 +113,7 @@ class _Exchange:
     def _request(self, found: Route, body: bytes) -> dict[str, Any]:
         """The RPC's request, of path, query and body."""
         rpc = found.rpc
-        fields = {camel(name): name for name in rpc.request.model_fields if name not in (rpc.target, rpc.body)}
+        fields = {camel(name): name for name in rpc.request.model_fields if name not in (rpc.target[0], rpc.body)}
         names = fields | {name: name for name in fields.values()}
         asked = [(name, value) for name, value in self._query if name not in _STANDARD]
         if unknown := [name for name, _ in asked if name not in names]:
@@ -126,7 +126,9 @@ class _Exchange:
         elif body.strip() not in (b"", b"{}"):
             told = f"{rpc.name} takes no body. Leave it out."
             raise refusal([Violation("", told)])
-        return value | {rpc.target: found.name}
+        if len(rpc.target) == 1:
+            return value | {rpc.target[0]: found.name}
+        return value | {rpc.body: {**_members(value[rpc.body]), "name": found.name}}
 
     def record(self, status: int, code: str | None, took_ms: float) -> RequestRecord:
         scope = self.call.scope if self.call and self.call.scope else Scope(self._world, "", "")

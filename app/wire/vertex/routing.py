@@ -29,9 +29,7 @@ def route(method: str, path: str) -> Route:
     version = VERSIONS.get(prefix)
     if version is None or len(parts) < 3 or parts[0] != "projects" or parts[2] != "locations":
         raise GoogleError(Code.NOT_FOUND, f"Nothing is served at {path[:200]}. docs/coverage.md lists what is.")
-    last, colon, verb = parts[-1].rpartition(":")
-    if colon:
-        parts[-1] = last
+    parts[-1], colon, verb = parts[-1].partition(":")
     pattern = _pattern(parts) + colon + verb
     methods = _table(prefix == "ui").get(pattern)
     if methods is None:

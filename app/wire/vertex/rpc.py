@@ -46,7 +46,7 @@ H = TypeVar("H", bound=Handler)
 class Rpc:
     """An emulated RPC. `path` is that of REST behind the location, ids as `*`; `body` is the field that its body is.
 
-    The request's first field names the resource or its parent. `answer` is the message of the answer, None for Empty
+    `answer` is the message of the answer, None for Empty
     and for an Operation, which hold no enums.
     """
 
@@ -60,9 +60,9 @@ class Rpc:
     handler: Handler
 
     @property
-    def target(self) -> str:
-        """The field that names the resource or its parent."""
-        return next(iter(self.request.model_fields))
+    def target(self) -> tuple[str, ...]:
+        """The field that names the resource or its parent; an update names it in its body."""
+        return (self.body, "name") if self.method == "PATCH" else (next(iter(self.request.model_fields)),)
 
 
 RPCS: dict[str, Rpc] = {}
@@ -104,10 +104,10 @@ class Call:
     async def answer(self, value: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a request in JSON, canonical; GoogleError says no. What befalls the answer is in `mishap`."""
         request = read(self.rpc.request, value, package=PACKAGES[self.version], version=self.version)
-        target = self.rpc.target
-        name = parse(getattr(request, target) or "", target)
+        field = ".".join(self.rpc.target)
+        name = parse(_reached(request, self.rpc.target), field)
         self.scope = name.scope(self.world)
-        _check_collections(self.rpc, name, target)
+        _check_collections(self.rpc, name, field)
         self.mishap = await self.service.mishaps.befall(self.scope, API, self.rpc.name, "")
         if self.mishap is not None and self.mishap.instead is not None:
             raise error_of(self.mishap.instead, self.scope)
@@ -116,6 +116,13 @@ class Call:
                 return await self.rpc.handler(Context(self.service, self.scope, name, self.version), request)
         except DomainError as error:
             raise of_domain(error) from error
+
+
+def _reached(request: Message, path: tuple[str, ...]) -> str:
+    value: Any = request
+    for part in path:
+        value = getattr(value, part, None)
+    return value or ""
 
 
 def _check_collections(rpc: Rpc, name: Name, field: str) -> None:

@@ -4,7 +4,7 @@ from enum import IntEnum
 from typing import Annotated
 
 from app.wire.google.proto import Beta, Message, Of, Out, Repeated, Required, StringMap
-from app.wire.google.scalars import Bool, Int64, OptionalInt64, String, Struct, Text, Timestamp
+from app.wire.google.scalars import Bool, Int32, Int64, OptionalInt64, String, Struct, Text, Timestamp
 from app.wire.vertex.messages.jobs import DiskSpec, EncryptionSpec, MachineSpec, NfsMount, PscInterfaceConfig, Status
 
 
@@ -120,3 +120,19 @@ class GenericOperationMetadata(Message):
 
 class DeleteOperationMetadata(Message):
     generic_metadata: GenericOperationMetadata | None = None
+
+
+class Tensorboard(Message):
+    name: Out[String] = None
+    display_name: Required[String] = None
+    description: String = None
+    encryption_spec: EncryptionSpec | None = None
+    blob_storage_path_prefix: Out[String] = None
+    run_count: Out[Int32] = None
+    create_time: Out[Timestamp] = None
+    update_time: Out[Timestamp] = None
+    labels: StringMap = None
+    etag: String = None
+    is_default: Bool = None
+    satisfies_pzs: Out[Bool] = None
+    satisfies_pzi: Out[Bool] = None

@@ -1,0 +1,122 @@
+"""Lists: filter, pages and read mask, which all of them have alike (VX-18)."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from app.core.listing_filter import Vocabulary, predicate
+from app.core.times import WorldTime, from_millis, to_millis
+from app.wire.google.errors import Code, GoogleError, Violation, bad_request
+from app.wire.google.proto import Message, camel
+from app.wire.page_tokens import Tokens
+from app.wire.vertex.rpc import Context
+
+T = TypeVar("T")
+Answer = dict[str, Any]
+Position = tuple[WorldTime, str]
+"""What lists are sorted by, newest first: when a thing was created, and its id."""
+
+DEFAULT_PAGE = 100
+LARGEST_PAGE = 1000
+"""A larger page is asked for in vain (chosen)."""
+MOST_LOOKED_AT = 20_000
+"""Things that one request compares with its filter; the page is then short, and the next token goes on."""
+
+
+class Listed(NamedTuple):
+    """One thing of a list: its place, what a filter may ask of it, and the resource as it is told."""
+
+    position: Position
+    facts: Mapping[str, Any]
+    resource: Mapping[str, Any]
+
+
+Fetch = Callable[[Position | None, int], Awaitable[Sequence[T]]]
+"""Up to so many things from behind a position."""
+
+
+class Listing(Generic[T]):
+    """The pages of one question. `key` is the answer's member that the things are in."""
+
+    def __init__(
+        self, ctx: Context, request: Any, key: str, *, of: type[Message], vocabulary: Vocabulary | None = None
+    ) -> None:
+        text: str = getattr(request, "filter", None) or ""
+        mask: str = getattr(request, "read_mask", None) or ""
+        scope = ctx.scope
+        self._key = key
+        self._accepts = predicate(text, vocabulary) if vocabulary else _anything
+        self._mask = _paths(mask, of)
+        self._tokens = Tokens([scope.world, scope.account, scope.region, ctx.name.local, key, text, mask])
+        self._size = _size(request.page_size)
+        self._after = self._opened(request.page_token)
+
+    async def answer(self, fetch: Fetch[T], shown: Callable[[T], Listed]) -> Answer:
+        """The page. Things are fetched until one more than it holds is found, or none is left."""
+        after, looked_at, page = self._after, 0, list[Listed]()
+        wanted = max(self._size + 1, DEFAULT_PAGE)
+        while True:
+            found = [shown(each) for each in await fetch(after, wanted)]
+            for each in found:
+                after = each.position
+                if not self._accepts(each.facts):
+                    continue
+                if len(page) == self._size:
+                    return self._told(page, page[-1].position)
+                page.append(each)
+            looked_at += len(found)
+            if len(found) < wanted or looked_at >= MOST_LOOKED_AT:
+                return self._told(page, None if len(found) < wanted else after)
+
+    def _told(self, page: Sequence[Listed], after: Position | None) -> Answer:
+        told: Answer = {self._key: [self._masked(each.resource) for each in page]} if page else {}
+        if after is not None:
+            told["nextPageToken"] = self._tokens.token((to_millis(after[0]), after[1]))
+        return told
+
+    def _opened(self, token: str | None) -> Position | None:
+        if not token:
+            return None
+        position = self._tokens.position(token)
+        if position is None:
+            told = "The page token is not one of this list. Pass the nextPageToken of the answer before."
+            raise GoogleError(Code.INVALID_ARGUMENT, told, [bad_request([Violation("page_token", told)])])
+        return from_millis(position[0]), position[1]
+
+    def _masked(self, resource: Mapping[str, Any]) -> Any:
+        return masked(resource, self._mask) if self._mask else resource
+
+
+def _anything(thing: Any) -> bool:
+    return True
+
+
+def _size(asked: int | None) -> int:
+    if asked is not None and asked < 0:
+        told = f"page_size is {asked}. Give a number from 1 to {LARGEST_PAGE}, or leave it out."
+        raise GoogleError(Code.INVALID_ARGUMENT, told, [bad_request([Violation("page_size", told)])])
+    return min(asked or DEFAULT_PAGE, LARGEST_PAGE)
+
+
+def _paths(mask: str, of: type[Message]) -> list[list[str]]:
+    """The mask's paths in JSON's names; `*` stands for all, as no mask does."""
+    paths = [path.split(".") for path in mask.split(",") if path]
+    if ["*"] in paths:
+        return []
+    known = set(of.model_fields) | {camel(name) for name in of.model_fields}
+    for path in paths:
+        if path[0] not in known:
+            told = f"'{path[0][:80]}' of the read mask is no field of {of.__qualname__}."
+            raise GoogleError(Code.INVALID_ARGUMENT, told, [bad_request([Violation("read_mask", told)])])
+    return [[camel(part) for part in path] for path in paths]
+
+
+def masked(value: Mapping[str, Any], paths: Sequence[Sequence[str]]) -> Answer:
+    """What the paths name of `value`; a path into a list or a map of another's keys names all of it."""
+    kept: Answer = {}
+    for first in dict.fromkeys(path[0] for path in paths):
+        if first not in value:
+            continue
+        inner = [path[1:] for path in paths if path[0] == first]
+        whole = not all(inner) or not isinstance(value[first], Mapping)
+        kept[first] = value[first] if whole else masked(value[first], inner)
+    return kept
