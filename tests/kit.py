@@ -226,3 +226,17 @@ def eks(*groups: dict[str, Any], name: str = "demo", **facts: Any) -> dict[str, 
 def classic(*groups: dict[str, Any], name: str = "demo", **facts: Any) -> dict[str, Any]:
     """A CreateCluster request without continuous provisioning."""
     return {"ClusterName": name, "InstanceGroups": list(groups)} | facts
+
+
+def custom_job(name: str = "demo", *pools: dict[str, Any], **facts: Any) -> dict[str, Any]:
+    """A CustomJob of a request, in snake case; without pools it has one CPU machine. Further members by keyword."""
+    return {"display_name": name, "job_spec": {"worker_pool_specs": list(pools) or [worker_pool()]}} | facts
+
+
+def worker_pool(machine_type: str = "n1-standard-4", replicas: int = 1, **machine: Any) -> dict[str, Any]:
+    """A worker pool of containers; keyword arguments are members of the machine's specification."""
+    return {
+        "machine_spec": {"machine_type": machine_type} | machine,
+        "replica_count": replicas,
+        "container_spec": {"image_uri": "gcr.io/demo/train"},
+    }

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from app.core.errors import Conflict, DomainError, InUse, Invalid, LimitExceeded, NotFound
+from app.core.errors import Conflict, DomainError, FailedPrecondition, InUse, Invalid, LimitExceeded, NotFound
 from app.wire.failures import is_database_away
 
 _TYPE = "type.googleapis.com/google.rpc."
@@ -91,6 +91,7 @@ _CODES: dict[type[DomainError], Code] = {
     InUse: Code.ALREADY_EXISTS,
     LimitExceeded: Code.RESOURCE_EXHAUSTED,
     Conflict: Code.ABORTED,
+    FailedPrecondition: Code.FAILED_PRECONDITION,
 }
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from app.core.google import Document, GoogleOperation
 from app.core.listing_filter import Vocabulary
 from app.core.scope import Scope
+from app.core.times import to_millis
 from app.store.db import Tx
 from app.usecases import google_documents as documents
 from app.usecases import google_operations
@@ -17,7 +18,7 @@ from app.wire.google.errors import Code, GoogleError
 from app.wire.google.proto import Message, camel
 from app.wire.google.scalars import rfc3339
 from app.wire.vertex import operations
-from app.wire.vertex.listing import Listed, Listing
+from app.wire.vertex.listing import Listed, Listing, moment
 from app.wire.vertex.messages import requests as messages
 from app.wire.vertex.messages.requests import Named
 from app.wire.vertex.messages.resources import Context as MetadataContext
@@ -165,7 +166,7 @@ async def _listed(ctx: Context, req: Any, key: str, of: type[Message]) -> Answer
     listing = Listing[Document](ctx, req, key, of=of, vocabulary=_ANY_TEXT)
 
     async def fetch(after: Any, limit: int) -> Any:
-        return await ctx.service.db.run(documents.page, ctx.scope, collection, after, limit)
+        return await ctx.service.db.run(documents.page, ctx.scope, collection, moment(after), limit)
 
     return await listing.answer(fetch, lambda one: _entry(ctx.scope, one))
 
@@ -175,7 +176,7 @@ def _entry(scope: Scope, one: Document) -> Listed:
         name: one.body[camel(name)] for name in (*_ANY_TEXT.texts, *_ANY_TEXT.flags) if camel(name) in one.body
     }
     facts |= {"create_time": one.created_at, "update_time": one.updated_at, "labels": one.body.get("labels", {})}
-    return Listed((one.created_at, one.name), facts, _shown(scope, one))
+    return Listed((to_millis(one.created_at), one.name), facts, _shown(scope, one))
 
 
 def _body(message: Message | None) -> Mapping[str, Any]:

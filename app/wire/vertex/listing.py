@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from app.core.listing_filter import Vocabulary, predicate
-from app.core.times import WorldTime, from_millis, to_millis
+from app.core.times import WorldTime, from_millis
 from app.wire.google.errors import Code, GoogleError, Violation, bad_request
 from app.wire.google.proto import Message, camel
 from app.wire.page_tokens import Tokens
@@ -12,8 +12,8 @@ from app.wire.vertex.rpc import Context
 
 T = TypeVar("T")
 Answer = dict[str, Any]
-Position = tuple[WorldTime, str]
-"""What lists are sorted by, newest first: when a thing was created, and its id."""
+Position = Sequence[Any]
+"""What tells a thing's place in its list, in JSON."""
 
 DEFAULT_PAGE = 100
 LARGEST_PAGE = 1000
@@ -70,7 +70,7 @@ class Listing(Generic[T]):
     def _told(self, page: Sequence[Listed], after: Position | None) -> Answer:
         told: Answer = {self._key: [self._masked(each.resource) for each in page]} if page else {}
         if after is not None:
-            told["nextPageToken"] = self._tokens.token((to_millis(after[0]), after[1]))
+            told["nextPageToken"] = self._tokens.token(after)
         return told
 
     def _opened(self, token: str | None) -> Position | None:
@@ -80,7 +80,7 @@ class Listing(Generic[T]):
         if position is None:
             told = "The page token is not one of this list. Pass the nextPageToken of the answer before."
             raise GoogleError(Code.INVALID_ARGUMENT, told, [bad_request([Violation("page_token", told)])])
-        return from_millis(position[0]), position[1]
+        return position
 
     def _masked(self, resource: Mapping[str, Any]) -> Any:
         return masked(resource, self._mask) if self._mask else resource
@@ -120,3 +120,8 @@ def masked(value: Mapping[str, Any], paths: Sequence[Sequence[str]]) -> Answer:
         whole = not all(inner) or not isinstance(value[first], Mapping)
         kept[first] = value[first] if whole else masked(value[first], inner)
     return kept
+
+
+def moment(position: Position | None) -> tuple[WorldTime, str] | None:
+    """The place of a thing in a list by time and id, whose position is the time in milliseconds and the id."""
+    return (from_millis(position[0]), position[1]) if position else None

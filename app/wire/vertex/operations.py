@@ -5,12 +5,13 @@ from typing import Any
 from app.core.google import GoogleOperation
 from app.core.listing_filter import Vocabulary
 from app.core.scope import Scope
+from app.core.times import to_millis
 from app.core.world import World
 from app.store.db import Tx
 from app.usecases import google_operations as operations
 from app.wire.google.proto import Message
 from app.wire.google.scalars import rfc3339
-from app.wire.vertex.listing import Listed, Listing
+from app.wire.vertex.listing import Listed, Listing, moment
 from app.wire.vertex.messages.requests import ListOperationsRequest, Named, WaitOperationRequest
 from app.wire.vertex.names import full
 from app.wire.vertex.rpc import OPERATIONS, Context, rpc
@@ -32,10 +33,10 @@ async def list_operations(ctx: Context, req: ListOperationsRequest) -> Answer:
     listing = Listing[GoogleOperation](ctx, req, "operations", of=Message, vocabulary=_VOCABULARY)
 
     async def fetch(after: Any, limit: int) -> Any:
-        return await ctx.service.db.run(operations.page, ctx.scope, owner, after, limit)
+        return await ctx.service.db.run(operations.page, ctx.scope, owner, moment(after), limit)
 
     return await listing.answer(
-        fetch, lambda one: Listed((one.created_at, one.operation_id), {"done": True}, shown(ctx, one))
+        fetch, lambda one: Listed((to_millis(one.created_at), one.operation_id), {"done": True}, shown(ctx, one))
     )
 
 

@@ -1,0 +1,123 @@
+"""Custom jobs: create, get, list, delete, cancel (VX-18). They cannot be changed."""
+
+from typing import Any
+
+from app.core.google import GoogleOperation
+from app.core.job import JobState, View, view
+from app.core.listing_filter import Vocabulary
+from app.core.scope import Scope
+from app.core.times import WorldTime
+from app.store.db import Tx
+from app.usecases import jobs
+from app.usecases.clusters import world_of
+from app.wire.google.scalars import rfc3339
+from app.wire.vertex import operations
+from app.wire.vertex.listing import Listed, Listing, Position
+from app.wire.vertex.messages.jobs import CustomJob
+from app.wire.vertex.messages.requests import CreateCustomJobRequest, ListCustomJobsResponse, ListRequest, Named
+from app.wire.vertex.names import full
+from app.wire.vertex.rpc import JOBS, Context, rpc
+
+COLLECTION = "customJobs"
+JOB_LIST = Vocabulary(
+    texts=frozenset({"display_name", "name"}),
+    times=frozenset({"create_time", "start_time", "end_time", "update_time"}),
+    states=frozenset(JobState),
+)
+Answer = dict[str, Any]
+
+
+@rpc(JOBS, "POST customJobs", CreateCustomJobRequest, CustomJob, body="custom_job")
+async def create_custom_job(ctx: Context, req: CreateCustomJobRequest) -> Answer:
+    given = (req.custom_job or CustomJob()).canonical()
+    intent = jobs.JobIntent(
+        display_name=given.get("displayName", ""),
+        spec=given.get("jobSpec", {}),
+        labels=given.get("labels", {}),
+        encryption=given.get("encryptionSpec", {}).get("kmsKeyName"),
+    )
+    made = await ctx.service.db.run(jobs.create, ctx.scope, intent)
+    return shown(view(made, made.created_at))
+
+
+@rpc(JOBS, "GET customJobs/*", Named, CustomJob)
+async def get_custom_job(ctx: Context, req: Named) -> Answer:
+    job, world = await ctx.service.db.run(jobs.get, ctx.scope, ctx.name.id)
+    return shown(view(job, world.now))
+
+
+@rpc(JOBS, "GET customJobs", ListRequest, ListCustomJobsResponse)
+async def list_custom_jobs(ctx: Context, req: ListRequest) -> Answer:
+    listing = Listing[View](ctx, req, COLLECTION, of=CustomJob, vocabulary=JOB_LIST)
+
+    async def fetch(after: Position | None, limit: int) -> list[View]:
+        return await ctx.service.db.run(_page, ctx.scope, after[0] if after else None, limit)
+
+    return await listing.answer(fetch, _entry)
+
+
+@rpc(JOBS, "DELETE customJobs/*", Named)
+async def delete_custom_job(ctx: Context, req: Named) -> Answer:
+    return operations.shown(ctx, await ctx.service.db.run(_delete, ctx.scope, ctx.name.id))
+
+
+@rpc(JOBS, "POST customJobs/*:cancel", Named, body="*")
+async def cancel_custom_job(ctx: Context, req: Named) -> Answer:
+    await ctx.service.db.run(jobs.cancel, ctx.scope, ctx.name.id)
+    return {}
+
+
+async def _page(tx: Tx, scope: Scope, before: int | None, limit: int) -> list[View]:
+    now = (await world_of(tx, scope)).now
+    return [view(job, now) for job in await jobs.listed(tx, scope, before, limit)]
+
+
+async def _delete(tx: Tx, scope: Scope, job_id: str) -> GoogleOperation:
+    await jobs.delete(tx, scope, job_id)
+    return await operations.deleted(tx, scope, await world_of(tx, scope), f"{COLLECTION}/{job_id}")
+
+
+def _entry(told: View) -> Listed:
+    job = told.job
+    resource = shown(told)
+    facts = {
+        "name": resource["name"],
+        "display_name": job.display_name,
+        "state": told.state,
+        "create_time": told.created_at,
+        "start_time": told.started_at,
+        "end_time": told.ended_at,
+        "update_time": told.updated_at,
+        "labels": job.labels,
+    }
+    return Listed((job.number,), facts, resource)
+
+
+def shown(told: View) -> Answer:
+    """The job as CustomJob."""
+    job = told.job
+    made: Answer = {
+        "name": full(Scope("", job.account, job.region), COLLECTION, job.job_id),
+        "displayName": job.display_name,
+        "jobSpec": job.spec,
+        "state": told.state,
+        **times(told),
+    }
+    if told.error is not None:
+        made["error"] = {"code": told.error[0], "message": told.error[1]}
+    if job.labels:
+        made["labels"] = job.labels
+    if job.encryption:
+        made["encryptionSpec"] = {"kmsKeyName": job.encryption}
+    return made
+
+
+def times(told: Any) -> Answer:
+    """The four instants that are told of a job, those that have come."""
+    instants: dict[str, WorldTime | None] = {
+        "createTime": told.created_at,
+        "startTime": told.started_at,
+        "endTime": told.ended_at,
+        "updateTime": told.updated_at,
+    }
+    return {name: rfc3339(instant) for name, instant in instants.items() if instant is not None}
