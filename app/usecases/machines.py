@@ -29,14 +29,6 @@ def machine(name: str) -> Machine:
     )
 
 
-def goods(name: str, accelerator: str | None, count: int, strategy: str) -> dict[str, int]:
-    """What one replica is billed for, and how often: its machine, and the accelerators that are attached to it."""
-    billed = {catalog.Good(name, strategy).name: 1}
-    if accelerator is not None and accelerator in catalog.machine_types()[name].attachable:
-        billed[catalog.Good(accelerator, strategy).name] = count
-    return billed
-
-
 def place(region: str) -> Place:
     """The region; one that the catalogue does not have offers everything."""
     found = catalog.vertex_region(region)

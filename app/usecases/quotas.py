@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 from app import catalog
 from app.core.errors import Invalid, NotFound
+from app.core.job import POOL
 from app.core.machines import METRIC
 from app.core.scope import Scope
-from app.store import capacity, worlds
+from app.store import capacity, wakes, worlds
 from app.store.db import Tx
 from app.usecases import types
 
@@ -25,7 +26,7 @@ class Limit(NamedTuple):
 
 
 async def set_quota(tx: Tx, scope: Scope, name: str, value: int | None) -> Limit:
-    """From now on the account may have so many in the region; None takes the limit away."""
+    """From now on the account may have so many in the region; None takes the limit away. Jobs that queue may go on."""
     name = _full_name(name)
     if name.startswith(METRIC) != catalog.is_location(scope.region):
         raise Invalid(
@@ -38,9 +39,12 @@ async def set_quota(tx: Tx, scope: Scope, name: str, value: int | None) -> Limit
             f"No quota is called '{name[:120]}'. Use the name that AWS or Google gives it, such as "
             f"'ml.p5.48xlarge for cluster usage' or '{METRIC}nvidia_h100_gpus'."
         )
-    if await worlds.lock(tx, scope.world) is None:
+    world = await worlds.lock(tx, scope.world)
+    if world is None:
         raise NotFound(f"There is no world '{scope.world}'.")
     await capacity.set_quota(tx, scope, name, value)
+    if catalog.is_location(scope.region):
+        await wakes.leave(tx, scope, wakes.FLEET, POOL, world.now)
     return _limit(quota, value)
 
 

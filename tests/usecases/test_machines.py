@@ -4,6 +4,7 @@ import pytest
 
 from app import catalog
 from app.core.errors import Invalid
+from app.core.gang import _TERMS
 from app.core.machines import check_machine, gpus, metrics
 from app.store.ledger import Rate
 from app.usecases import machines, prices
@@ -37,11 +38,14 @@ def test_gpus_go_by_hyperpods_names() -> None:
     assert gpus(machines.machine("a3-megagpu-8g"), None, 0) == ("h100-80gb", 8)
 
 
-def test_a_replica_is_billed_for_its_machine_and_what_is_attached() -> None:
-    """VX-23: built-in accelerators are in the machine's price; the evidence is that of the weakest part."""
-    assert machines.goods("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, "FLEX_START") == {"a3-highgpu-8g/flex-start": 1}
-    billed = machines.goods("n1-standard-4", "NVIDIA_TESLA_T4", 2, "SPOT")
-    assert billed == {"n1-standard-4/spot": 1, "NVIDIA_TESLA_T4/spot": 2}
-    assert set(billed) <= set(catalog.goods())
+def test_what_a_worker_is_charged_for_has_a_price() -> None:
+    """VX-23: core and the catalogue call what a strategy costs by the same names."""
+    for name, good in catalog.goods().items():
+        assert name == good.of + _TERMS[good.strategy]
+
+
+def test_the_evidence_of_several_parts_is_that_of_the_weakest() -> None:
+    """CT-5: a machine whose price is printed, with accelerators whose is not."""
+    billed = {"n1-standard-4/spot": 1, "NVIDIA_TESLA_T4/spot": 2}
     rates = {"n1-standard-4/spot": Rate(100, "published"), "NVIDIA_TESLA_T4/spot": Rate(7, "placeholder")}
     assert prices.total(rates, billed) == Rate(114, "placeholder")
