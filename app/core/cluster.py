@@ -115,6 +115,11 @@ class Group:
     update_config: Mapping[str, Any] | None = None
     batch_at: WorldTime | None = None
     rest_until: WorldTime | None = None
+    schedule_since: WorldTime | None = None
+    """Occurrences of ScheduledUpdateConfig count after this moment: when it was given, or the last one that was met."""
+    patch_found_at: WorldTime | None = None
+    """Since when a patch of the group's release waits to be applied automatically, at `next_patch_at`."""
+    next_patch_at: WorldTime | None = None
 
     @property
     def under_update(self) -> bool:

@@ -154,6 +154,9 @@ KINDS: Mapping[str, EventKind] = {
         "Info",
         "InstanceGroup {group} in Cluster {cluster} has been scheduled for UpdateClusterSoftware to latest.",
     ),
+    "patching-not-scheduled": EventKind(
+        GROUP, "Error", "Failed to schedule UpdateClusterSoftware for IG {group} in Cluster {cluster}."
+    ),
     "patching-started": EventKind(
         GROUP, "Info", "UpdateClusterSoftware initiated for IG {group} in Cluster {cluster} using {strategy} strategy."
     ),

@@ -63,7 +63,7 @@ def next_deadline(cluster: Cluster, groups: Mapping[str, Group]) -> WorldTime | 
     if cluster.delete_requested_at is not None or cluster.failed_at is not None:
         return None
     times = [None if cluster.opened_at else cluster.opens_at, cluster.creation_deadline]
-    times += [software.next_deadline(group) for group in groups.values()]
+    times += [time for group in groups.values() for time in software.next_deadlines(group)]
     times += [group.min_deadline for group in groups.values() if not _cluster_rules(cluster, group)]
     return min((time for time in times if time is not None), default=None)
 

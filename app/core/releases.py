@@ -52,6 +52,15 @@ class Releases:
         living = [one.version for one in self._by_version.values() if not one.retired]
         return living[-1] if living else list(self._by_version)[-1]
 
+    def patch_of(self, image: str) -> str | None:
+        """The newest living patch of the image's MAJOR.MINOR that is newer than it; a custom AMI has none."""
+        if is_custom(image):
+            return None
+        *line, patch = number(image)
+        living = [number(one.version) for one in self if not one.retired]
+        newest = max((of for *its, of in living if its == line), default=patch)
+        return ".".join(map(str, (*line, newest))) if newest > patch else None
+
     def image(self, ami_id: str | None, version: str | None, otherwise: str) -> str:
         """The image that `ImageId` and `ImageReleaseVersion` ask for; without either it is `otherwise`."""
         if version is not None:

@@ -20,6 +20,10 @@ from app.core.times import WorldTime, after
 PENDING, IN_PROGRESS, SUCCEEDED, FAILED = "Pending", "InProgress", "Succeeded", "Failed"
 ROLLING_BACK, ROLLED_BACK = "RollbackInProgress", "RollbackComplete"
 _PERCENT = "CAPACITY_PERCENTAGE"
+STRATEGY = "PatchingStrategy"
+"""What an automatic patch has in `update_config` besides the DeploymentConfig."""
+_ONWARD = ("WhenIdle", "WhenAllIdle")
+"""The strategies of automatic patches that never turn back: automatic rollback is not supported, says the page."""
 _COMING = frozenset(
     (Node.LAUNCHING, Node.BOOTING, Node.CONFIGURING, Node.CHECKING, Node.REBOOTING, Node.EXAMINED, Node.ATTACHING)
 )
@@ -75,12 +79,12 @@ def begin(
             f"InstanceGroups names no group of cluster {cluster.name}: {', '.join(unknown)}. "
             "DescribeCluster lists its groups."
         )
-    _check_config(config or {})
+    check_deployment(config or {})
     staying = {name: None for name, group in groups.items() if group.delete_requested_at is None}
     changed = {}
     for name, version in (asked or staying).items():
         group = groups[name]
-        _check_free(cluster, group)
+        check_group_may_patch(cluster, group)
         changed[name] = schedule(group, _wanted(group, image_id, version, releases), config)
     return changed
 
@@ -94,7 +98,8 @@ def check_may_patch(cluster: Cluster) -> None:
         )
 
 
-def _check_free(cluster: Cluster, group: Group) -> None:
+def check_group_may_patch(cluster: Cluster, group: Group) -> None:
+    """HP-19: a group whose MinCount is awaited, or whose software is being updated, takes no update."""
     if not is_open(cluster, group):
         raise Conflict(
             f"Instance group '{group.name}' of cluster {cluster.name} is in {group_status(cluster, group)} state. "
@@ -102,7 +107,8 @@ def _check_free(cluster: Cluster, group: Group) -> None:
         )
 
 
-def _check_config(config: Mapping[str, Any]) -> None:
+def check_deployment(config: Mapping[str, Any]) -> None:
+    """A percentage of a DeploymentConfig is one."""
     for member, size in config.get("RollingUpdatePolicy", {}).items():
         if size["Type"] == _PERCENT and size["Value"] > 100:
             raise Invalid(f"{member}: {size['Value']} is no percentage of the group. Give a Value from 1 to 100.")
@@ -130,9 +136,11 @@ def schedule(group: Group, image: str, config: Mapping[str, Any] | None) -> Grou
     )
 
 
-def next_deadline(group: Group) -> WorldTime | None:
-    """When the update itself next needs looking at, its nodes left aside."""
-    return group.rest_until if group.under_update else None
+def next_deadlines(group: Group) -> list[WorldTime | None]:
+    """When the group's update, or its next automatic patch, needs looking at, its nodes left aside."""
+    if group.delete_requested_at is not None:
+        return []
+    return [group.rest_until if group.under_update else None, group.next_patch_at]
 
 
 def watched(group: Group) -> list[str]:
@@ -147,7 +155,7 @@ def roll(group: Group, members: Sequence[Member], alarmed: Collection[str], reco
     step = Step(group, at)
     if group.update_status == PENDING:
         step.become(update_status=IN_PROGRESS)
-        step.tell("patching-started", strategy="Rolling" if _policy(group) else "AllAtOnce")
+        step.tell("patching-started", strategy=_strategy(group))
     if step.group.update_status == IN_PROGRESS:
         _watch(step, members, alarmed)
     if any(_busy(one) for one in members):
@@ -161,6 +169,16 @@ def roll(group: Group, members: Sequence[Member], alarmed: Collection[str], reco
     elif not any(one.status in _COMING and one.image != step.group.image for one in members):
         _end(step, members, recovers)
     return step
+
+
+def turns_back(group: Group) -> bool:
+    """True when a node that cannot be updated takes the whole group back."""
+    return _strategy(group) not in _ONWARD
+
+
+def _strategy(group: Group) -> str:
+    strategy: str | None = (group.update_config or {}).get(STRATEGY)
+    return strategy or ("Rolling" if _policy(group) else "AllAtOnce")
 
 
 def _policy(group: Group) -> Mapping[str, Any]:
@@ -185,7 +203,7 @@ def _watch(step: Step, members: Sequence[Member], alarmed: Collection[str]) -> N
     """An alarm, or a node that could not be updated, turns the update round."""
     group = step.group
     names = [name for name in watched(group) if name in alarmed]
-    failed = [one for one in members if _given_up(one, group.image)]
+    failed = turns_back(group) and any(_given_up(one, group.image) for one in members)
     if not names and not failed:
         return
     if names and group.rest_until is not None:
@@ -254,15 +272,14 @@ def batch(open_to: Sequence[Member], limit: int) -> list[str]:
 
 def _end(step: Step, members: Sequence[Member], recovers: bool) -> None:
     given_up = [one.logical_id for one in members if _given_up(one, step.group.image)]
-    rolled_back = step.group.update_status == ROLLING_BACK
-    if not rolled_back:
-        step.tell("patching-completed")
-    elif given_up:
-        step.given_up = given_up
+    status = ROLLED_BACK if step.group.update_status == ROLLING_BACK else SUCCEEDED
+    if given_up:
+        status, step.given_up = FAILED, given_up
         if recovers:
             step.tell("failed-queued")
         step.tell("patching-failed")
-    status = (FAILED if given_up else ROLLED_BACK) if rolled_back else SUCCEEDED
+    elif status == SUCCEEDED:
+        step.tell("patching-completed")
     step.become(update_status=status, former_image=None, update_config=None, batch_at=None, rest_until=None)
 
 

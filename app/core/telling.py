@@ -9,7 +9,7 @@ from app.core.health import Health, action
 from app.core.instance import Instance
 from app.core.lifecycle import Fired
 from app.core.node import Node
-from app.core.software import ROLLING_BACK
+from app.core.software import ROLLING_BACK, turns_back
 from app.core.times import WorldTime
 
 DELETED_WHILE_PROVISIONING = "instance provisioning could not be complete because a deletion request was received"
@@ -76,7 +76,7 @@ class Told:
 
     def _unpatched(self, node: Instance, at: WorldTime) -> None:
         self.tell("script-failed", at, node, failure=node.message)
-        if node.retry_at is None and not self._is_back(node):
+        if node.retry_at is None and not self._is_back(node) and turns_back(self.groups[node.group]):
             self.tell("node-update-failed", at, node, failure=node.message)
 
     def _is_back(self, node: Instance) -> bool:

@@ -20,11 +20,16 @@ STOCKOUT_WAIT = timedelta(minutes=20)
 """VX-12: so long an attempt waits for machines that there are not (seen in the field)."""
 STOCKOUT_PAUSE = timedelta(minutes=10)
 """So long after an attempt that found no machines the next one begins (chosen: with four, two hours in all)."""
+_DAY = 86_400
+_LONGEST_WAIT = 365 * _DAY
+_ATTEMPTS_A_DOUBLING = 8
+_MOST_DOUBLINGS = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Timings:
-    """The durations of one profile; `retries` are the waits before the next launch attempt, the last one repeats."""
+    """The durations of one profile; `retries` are the waits before the next launch attempt, the last one repeats for
+    a day."""
 
     delays: Mapping[str, timedelta]
     retries: tuple[int, ...]
@@ -32,8 +37,16 @@ class Timings:
     """The most seconds that the seed adds to a wait, per hundred of the wait."""
 
     def retry(self, failures: int, seed: int, subject: str) -> timedelta:
-        """The wait after `failures` attempts in a row that failed (HP-6)."""
+        """The wait after `failures` attempts in a row that failed (HP-6).
+
+        From the second day on it doubles with every eight attempts, which is about a tenth of the time gone by: so
+        that ten years of waiting cost some hundreds of attempts.
+        """
+        steady = self.retries[-1]
         base = self.retries[min(failures, len(self.retries)) - 1]
+        later = failures - len(self.retries) - _DAY // steady
+        if later > 0:
+            base = min(steady << min(later // _ATTEMPTS_A_DOUBLING, _MOST_DOUBLINGS), _LONGEST_WAIT)
         spread = base * self.jitter // 100
         return timedelta(seconds=base + below(seed, f"{subject}/{failures}", "retry-jitter", spread + 1))
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from app.core import upkeep
 from app.core.cluster import CONTROLLER, Cluster, Group, cluster_status, group_status
 from app.core.errors import Conflict, Invalid
 from app.core.intent import GroupIntent, has_script
@@ -15,6 +16,8 @@ LARGEST_GROUP = 6758
 _SCALABLE = ("InService", "Degraded", "SystemUpdating")
 """Scaling and a software update may go on at once, says the service model of TargetStateCount."""
 _LISTED = "DescribeCluster lists its groups."
+_LEFT_OUT = (upkeep.SCHEDULE, upkeep.PATCH)
+"""Members that a request takes away by leaving them out."""
 _IMAGE = ("ImageId", "ImageReleaseVersion")
 _FIXED = ("ExecutionRole", "ThreadsPerCore", "OverrideVpcConfig", "CapacityRequirements", "EnvironmentConfig")
 
@@ -92,9 +95,10 @@ def _revise_group(cluster: Cluster, old: Group, intent: GroupIntent, at: WorldTi
             f"{minimum}. Give a smaller MinInstanceCount with it."
         )
     new = _change_minimum(cluster, old, minimum, at)
-    request = {**old.spec["request"], **intent.request}
+    request = {**{key: value for key, value in old.spec["request"].items() if key not in _LEFT_OUT}, **intent.request}
     return replace(
         new,
+        **upkeep.facts(old, intent, cluster.orchestrator, at),
         instance_types=intent.instance_types or old.instance_types,
         node_type=old.node_type or intent.node_type,
         target=intent.count,

@@ -50,6 +50,10 @@ PATCH = f"""UPDATE instance SET patch_at = $5, due_at = $5, next_image = $7, scr
     WHERE {_KEY} AND logical_id = ANY($6)"""
 GIVE_UP = f"""UPDATE instance SET image = NULL, replace_at = $6, due_at = coalesce($6, due_at)
     WHERE {_KEY} AND logical_id = ANY($5)"""
+OTHER_IMAGES = """SELECT u.name FROM unnest($5::text[], $6::text[]) AS u(name, image)
+    WHERE EXISTS (SELECT 1 FROM instance WHERE world = $1 AND account = $2 AND region = $3 AND cluster_id = $4
+        AND group_name = u.name AND terminate_at IS NULL AND status = ANY($7)
+        AND instance.image IS DISTINCT FROM u.image)"""
 UPDATED = """SELECT g.name, count(i.logical_id) FROM instance_group g JOIN instance i
     ON (g.world, g.account, g.region, g.cluster_id, g.name) = (i.world, i.account, i.region, i.cluster_id, i.group_name)
     WHERE g.world = $1 AND g.account = $2 AND g.region = $3 AND g.cluster_id = $4
@@ -143,6 +147,18 @@ async def updated(tx: Tx, scope: Scope, cluster_id: str) -> dict[str, int]:
     """How many nodes run the image that their group wants, by group."""
     rows = await tx.fetch(UPDATED, *_key(scope, cluster_id), [Node.RUNNING, Node.ILL, Node.REBOOTING, Node.EXAMINED])
     return dict(map(tuple, rows))
+
+
+async def on_other_images(tx: Tx, scope: Scope, cluster_id: str, images: Mapping[str, str]) -> set[str]:
+    """Those of the groups with a node that a software update to this image would change."""
+    rows = await tx.fetch(
+        OTHER_IMAGES,
+        *_key(scope, cluster_id),
+        list(images),
+        list(images.values()),
+        [Node.RUNNING, Node.UNPATCHED],
+    )
+    return {row[0] for row in rows}
 
 
 async def reserved(tx: Tx, scope: Scope, cluster_id: str, reservations: Sequence[str]) -> list[tuple[str, str]]:

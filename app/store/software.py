@@ -39,6 +39,18 @@ async def publish(tx: Tx, world: str, release: Release) -> None:
     )
 
 
+async def followers(tx: Tx, world: str) -> list[tuple[Scope, str]]:
+    """The clusters, by scope and name, with groups that the clock updates to new releases."""
+    rows = await tx.fetch(
+        """SELECT DISTINCT c.account, c.region, c.name FROM instance_group g
+        JOIN cluster c USING (world, account, region, cluster_id)
+        WHERE g.world = $1 AND c.deleted_at IS NULL
+            AND (g.schedule_since IS NOT NULL OR g.spec->'request' ? 'AutoPatchConfig') ORDER BY 1, 2, 3""",
+        world,
+    )
+    return [(Scope(world, account, region), name) for account, region, name in rows]
+
+
 async def alarms(tx: Tx, scope: Scope) -> list[Alarm]:
     rows = await tx.fetch(
         f"SELECT name, state, since FROM alarm WHERE {_TENANT} ORDER BY name",

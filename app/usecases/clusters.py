@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from app import catalog
-from app.core import addons
+from app.core import addons, upkeep
 from app.core.announcements import state_change
 from app.core.chance import below
 from app.core.cluster import Cluster, Group
@@ -196,7 +196,8 @@ def build_groups(
         used = one.network or network
         zones = _zones(cluster.region, used)
         group = build_group(one, place, at, used, zones, default_minimum(one, cluster))
-        groups.append(replace(group, next_ordinal=cluster.past_ordinals.get(one.name, 1)))
+        kept = upkeep.facts(None, one, cluster.orchestrator, at)
+        groups.append(replace(group, next_ordinal=cluster.past_ordinals.get(one.name, 1), **kept))
     return groups
 
 

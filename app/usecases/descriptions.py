@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from app.core import addons
+from app.core import addons, upkeep
 from app.core.cluster import Cluster, Group
 from app.core.releases import Releases
 from app.core.scope import Scope
@@ -17,7 +17,7 @@ from app.usecases.images import releases_of
 class Described(NamedTuple):
     """A cluster, its groups, of flexible groups the running nodes by (group, instance type), its autoscaling, the nodes
     by group that run what it wants once its software was updated, the releases that there are, and by group the
-    statuses of training plans."""
+    statuses of training plans and the automatic patching."""
 
     cluster: Cluster
     groups: list[Group]
@@ -26,6 +26,7 @@ class Described(NamedTuple):
     updated: Mapping[str, int]
     releases: Releases
     plans: Mapping[str, str]
+    patching: Mapping[str, Mapping[str, Any]]
 
 
 async def describe(tx: Tx, scope: Scope, name_or_arn: str) -> Described:
@@ -36,11 +37,13 @@ async def describe(tx: Tx, scope: Scope, name_or_arn: str) -> Described:
     cluster, groups, besides = found
     flexible = any("InstanceRequirements" in group.spec["request"] for group in groups)
     running = await instances.running_by_type(tx, scope, cluster.cluster_id) if flexible else {}
-    scaling_now = None
-    if addons.AUTO_SCALING in cluster.spec:
+    patched = [group for group in groups if upkeep.PATCH in group.spec["request"]]
+    scaling_now, patching = None, {}
+    if patched or addons.AUTO_SCALING in cluster.spec:
         world = await world_of(tx, scope)
         scaling_now = addons.auto_scaling(cluster.spec, world.now, world.timings.delays["setup"])
-    patched = any(group.update_status is not None for group in groups)
-    updated = await instances.updated(tx, scope, cluster.cluster_id) if patched else {}
+        patching = {group.name: upkeep.patching_details(group, world.now) for group in patched}
+    ever_updated = any(group.update_status is not None for group in groups)
+    updated = await instances.updated(tx, scope, cluster.cluster_id) if ever_updated else {}
     plans = await reserving.statuses(tx, scope, groups)
-    return Described(cluster, groups, running, scaling_now, updated, releases_of(besides), plans)
+    return Described(cluster, groups, running, scaling_now, updated, releases_of(besides), plans, patching)

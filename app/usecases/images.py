@@ -1,13 +1,12 @@
-"""Releases of the AMI that HyperPod manages: the catalogue's, and those that a world was given besides."""
+"""The releases that a world has, the catalogue's and those that it was given besides, and what a group starts on."""
 
 from collections.abc import Iterable
 from dataclasses import replace
 
 from app import catalog
 from app.core.cluster import Group
-from app.core.errors import Invalid, NotFound
-from app.core.releases import DEFAULT, Release, Releases, check_version
-from app.store import software, worlds
+from app.core.releases import DEFAULT, Release, Releases
+from app.store import software
 from app.store.db import Tx
 
 
@@ -28,43 +27,3 @@ def on_image(group: Group, images: Releases, otherwise: str) -> Group:
     return replace(
         group, image=images.image(None if image == DEFAULT else image, request.get("ImageReleaseVersion"), otherwise)
     )
-
-
-async def publish(tx: Tx, world: str, version: str, security: bool) -> Release:
-    """From now on the world has the release; older images are no longer up to date."""
-    known = await _lock(tx, world)
-    release = Release(check_version(version), security)
-    if any(one.version == release.version for one in known):
-        raise Invalid(f"Release {release.version} is there already. Give a version that `windtunnel image list` lacks.")
-    await software.publish(tx, world, release)
-    return release
-
-
-async def retire(tx: Tx, world: str, version: str) -> Release:
-    """The release has reached its end of life: what runs it goes on, and nothing can be updated to it."""
-    known = {one.version: one for one in await _lock(tx, world)}
-    found = known.get(check_version(version))
-    if found is None:
-        raise NotFound(f"There is no release {version}. `windtunnel image list` shows those that are.")
-    if all(one.retired for name, one in known.items() if name != found.version):
-        raise Invalid(f"{found.version} is the last release that is alive. Publish another one first.")
-    retired = Release(found.version, found.security, retired=True)
-    await software.publish(tx, world, retired)
-    return retired
-
-
-async def _lock(tx: Tx, world: str) -> Releases:
-    if await worlds.lock(tx, world) is None:
-        raise _no_world(world)
-    return await known_releases(tx, world)
-
-
-async def listed(tx: Tx, world: str) -> Releases:
-    """The world's releases, oldest first."""
-    if await worlds.read(tx, world) is None:
-        raise _no_world(world)
-    return await known_releases(tx, world)
-
-
-def _no_world(world: str) -> NotFound:
-    return NotFound(f"There is no world '{world}'. Create it with `windtunnel world create {world}`.")

@@ -30,6 +30,7 @@ from app.store.db import CONNECTION_LOST, Tx
 from app.usecases import arrivals, operations, reserving
 from app.usecases.prices import rates
 from app.usecases.rollouts import roll_out
+from app.usecases.upkeep import begin_updates, wake_for_updates
 
 BATCH = 1000
 """The most nodes that one transaction moves, so that no lock is held for long."""
@@ -219,8 +220,10 @@ async def _carry_out(
         await clusters.bury(tx, scope, cluster_id, made.at)
         return
     await _stop(tx, scope, made)
+    begun_at = None
     if made.at not in again:  # all else that was due at this instant is done
         await roll_out(tx, scope, made)
+        begun_at = await begin_updates(tx, scope, made)
     told = made.events if made.cluster.continuous else []
     seq = await events.append(tx, scope, cluster_id, told, made.cluster.event_seq, policy.events_per_cluster)
     if made.removed:
@@ -228,8 +231,14 @@ async def _carry_out(
     changed = [group for name, group in made.groups.items() if group is not before.get(name)]
     await clusters.save_groups(tx, scope, cluster_id, changed)
     await announce(tx, scope, was, made.cluster, made.groups.values(), made.at)
-    times = (*again, await instances.next_due(tx, scope, cluster_id), next_deadline(made.cluster, made.groups))
+    times = (
+        *again,
+        begun_at,
+        await instances.next_due(tx, scope, cluster_id),
+        next_deadline(made.cluster, made.groups),
+    )
     due_at = min((time for time in times if time is not None), default=None)
+    due_at = await wake_for_updates(tx, scope, made, due_at)
     await clusters.save(tx, scope, replace(made.cluster, event_seq=seq), due_at)
 
 

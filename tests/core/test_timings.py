@@ -17,6 +17,15 @@ def test_realistic_retries(failures: int, minutes: int) -> None:
     assert len(waits) > 3, "the jitter spreads"
 
 
+@pytest.mark.parametrize(
+    ("failures", "minutes"),
+    [(293, 5), (300, 5), (301, 10), (308, 10), (309, 20), (341, 320), (430, 525_600), (10**9, 525_600)],
+)
+def test_retries_after_a_day(failures: int, minutes: int) -> None:
+    """CT-1, HP-6: the wait doubles with every eight attempts, up to a year."""
+    assert PROFILES["fast"].retry(failures, 7, "n") == timedelta(minutes=minutes)
+
+
 def test_the_jitter_is_the_seed_s() -> None:
     """RL-10: equal for equal seeds, different for different nodes, attempts and seeds."""
     waits = [REALISTIC.retry(5, seed, node) for seed in (1, 2) for node in ("a", "b", "c")]

@@ -81,7 +81,7 @@ def test_stages_take_what_is_told() -> None:
         assert rows[title] == [str(round(PROFILES[name].delays[key].total_seconds())) for name in PROFILES], title
     assert {*_STAGES.values(), "detach", "none", "second"} == set(PROFILES["fast"].delays)
     retries = [", ".join(map(str, PROFILES[name].retries)) for name in PROFILES]
-    assert rows["Retries after a failure (the last one repeats)"] == retries
+    assert rows["Retries after a failure (the last one repeats for a day)"] == retries
 
 
 def test_the_effects_of_faults_are_told() -> None:

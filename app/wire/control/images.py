@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from app.core.releases import Release, ami
-from app.usecases import images
+from app.usecases import releases
 from app.wire.control.vocabulary import STRICT, TEXT, ServiceOf, WorldOf
 
 router = APIRouter(tags=["images"])
@@ -54,18 +54,18 @@ def _image(release: Release, newest: str) -> Image:
 
 @router.get("/images", summary="The releases of a world, oldest first")
 async def read_images(service: ServiceOf, world: WorldOf) -> Images:
-    found = await service.db.run(images.listed, world)
+    found = await service.db.run(releases.listed, world)
     return Images(images=[_image(one, found.newest) for one in found])
 
 
 @router.post("/images", summary="Publish a release")
 async def publish_image(release: NewRelease, service: ServiceOf, world: WorldOf) -> Image:
-    made = await service.db.run(images.publish, world, release.version, release.security)
-    return _image(made, (await service.db.run(images.listed, world)).newest)
+    made = await service.db.run(releases.publish, world, release.version, release.security, service.policy)
+    return _image(made, (await service.db.run(releases.listed, world)).newest)
 
 
 @router.post("/images/retire", summary="Let a release reach its end of life")
 async def retire_image(release: Retirement, service: ServiceOf, world: WorldOf) -> Image:
     """What runs it goes on; nothing can be updated to it."""
-    retired = await service.db.run(images.retire, world, release.version)
-    return _image(retired, (await service.db.run(images.listed, world)).newest)
+    retired = await service.db.run(releases.retire, world, release.version, service.policy)
+    return _image(retired, (await service.db.run(releases.listed, world)).newest)

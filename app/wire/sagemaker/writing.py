@@ -1,7 +1,6 @@
 """The core's values as answers. The output shape drops what it does not have, so a dict may say more."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from app import catalog
@@ -12,6 +11,7 @@ from app.core.node import vendor_status
 from app.core.plans import NOT_APPLICABLE, server_id
 from app.core.releases import Releases, image_members
 from app.core.scope import Scope
+from app.core.software import STRATEGY
 from app.usecases.descriptions import Described
 from app.usecases.listed import ListedCluster, ListedNode
 
@@ -64,6 +64,7 @@ def group_details(found: Described, group: Group) -> dict[str, Any]:
         "MinCount": group.minimum if cluster.continuous else None,
         "InstanceGroupName": group.name,
         "Status": group_status(cluster, group),
+        "AutoPatchConfig": found.patching.get(group.name),
         "TrainingPlanStatus": found.plans.get(group.name, NOT_APPLICABLE),
         "ActiveOperations": {"Scaling": 1} if cluster.continuous and group.current != group.target else None,
         **_software(found, group),
@@ -80,10 +81,6 @@ def group_details(found: Described, group: Group) -> dict[str, Any]:
         ]
     if "KubernetesConfig" in request:
         details["KubernetesConfig"] = _kubernetes(request)
-    if "AutoPatchConfig" in request:
-        patch = dict(request["AutoPatchConfig"])
-        schedule = {key: datetime.fromisoformat(value) for key, value in patch.pop("PatchSchedule", {}).items()}
-        details["AutoPatchConfig"] = {**patch, "CurrentPatchSchedule": schedule, "DesiredPatchSchedule": schedule}
     return details
 
 
@@ -96,12 +93,13 @@ def _software(found: Described, group: Group) -> dict[str, Any]:
     """What a group runs, and how far its update is. Without any update all of its nodes run what it wants."""
     current = group.former_image or group.image
     never = group.update_status is None
+    config = {key: value for key, value in (group.update_config or {}).items() if key != STRATEGY}
     return {
         **image_members(current, group.image),
         "ImageVersionStatus": found.releases.standing(current),
         "TargetStateCount": group.current if never else found.updated.get(group.name, 0),
         "SoftwareUpdateStatus": group.update_status,
-        "ActiveSoftwareUpdateConfig": (group.update_config or None) if group.under_update else None,
+        "ActiveSoftwareUpdateConfig": (config or None) if group.under_update else None,
     }
 
 
