@@ -154,7 +154,7 @@ KINDS: Mapping[str, EventKind] = {
         "Info",
         "InstanceGroup {group} in Cluster {cluster} has been scheduled for UpdateClusterSoftware to latest.",
     ),
-    "patching-not-scheduled": EventKind(
+    "patching-schedule-failed": EventKind(
         GROUP, "Error", "Failed to schedule UpdateClusterSoftware for IG {group} in Cluster {cluster}."
     ),
     "patching-started": EventKind(

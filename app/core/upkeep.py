@@ -165,7 +165,7 @@ def _begin(made: Decision, resting: Cluster, group: Group, image: str, config: R
         check_may_patch(resting)
         check_group_may_patch(resting, group)
     except Conflict as refusal:
-        made.tell("patching-not-scheduled", group, failure=str(refusal))
+        made.tell("patching-schedule-failed", group, failure=str(refusal))
         return None
     made.tell("patching-scheduled", group)
     if not made.cluster.continuous:
