@@ -1,5 +1,6 @@
 """Custom jobs: create, get, list, delete, cancel (VX-18). They cannot be changed."""
 
+from itertools import chain
 from typing import Any
 
 from app.core.google import GoogleOperation
@@ -12,6 +13,8 @@ from app.usecases import jobs
 from app.usecases.clusters import world_of
 from app.wire.google.scalars import rfc3339
 from app.wire.vertex import operations
+from app.wire.vertex.constraints import common, enforce, unset
+from app.wire.vertex.job_constraints import broken
 from app.wire.vertex.listing import Listed, Listing, Position
 from app.wire.vertex.messages.jobs import CustomJob
 from app.wire.vertex.messages.requests import CreateCustomJobRequest, ListCustomJobsResponse, ListRequest, Named
@@ -29,10 +32,13 @@ Answer = dict[str, Any]
 
 @rpc(JOBS, "POST customJobs", CreateCustomJobRequest, CustomJob, body="custom_job")
 async def create_custom_job(ctx: Context, req: CreateCustomJobRequest) -> Answer:
-    given = (req.custom_job or CustomJob()).canonical()
+    message = req.custom_job or CustomJob()
+    given = message.canonical()
+    spec = given.get("jobSpec", {})
+    enforce(chain(unset(message, ""), common(given), broken(spec, "job_spec", ctx.scope.region)))
     intent = jobs.JobIntent(
         display_name=given.get("displayName", ""),
-        spec=given.get("jobSpec", {}),
+        spec=spec,
         labels=given.get("labels", {}),
         encryption=given.get("encryptionSpec", {}).get("kmsKeyName"),
     )

@@ -81,13 +81,13 @@ class StudySpec(
         },
     ):
         class DoubleValueSpec(Message):
-            min_value: Required[Double] = None
-            max_value: Required[Double] = None
+            min_value: Double = None
+            max_value: Double = None
             default_value: OptionalDouble = None
 
         class IntegerValueSpec(Message):
-            min_value: Required[Int64] = None
-            max_value: Required[Int64] = None
+            min_value: Int64 = None
+            max_value: Int64 = None
             default_value: OptionalInt64 = None
 
         class CategoricalValueSpec(Message):
