@@ -120,3 +120,8 @@ def extension_arn(seed: int, region: str, account: str, cluster: str, name: str,
 def host_name(seed: int, instance: str) -> str:
     """`ip-10-1-2-3`: how EC2 names a host by its address, and Slurm a node of HyperPod."""
     return f"ip-{private_ip(seed, instance).replace('.', '-')}"
+
+
+def upload_id(seed: int, bucket: str, content: int) -> str:
+    """48 hex digits that name an upload in pieces; `content` is the number under which its bytes lie."""
+    return digest(seed, f"{bucket}/{content}", "upload-id", 24).hex()

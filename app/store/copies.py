@@ -1,6 +1,6 @@
 """Whole worlds as values: export, fork and comparison, over every table that a world owns."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -10,8 +10,9 @@ from app.store.db import Tx
 FORMAT = 1
 
 
-def _plain(value: Any) -> Any:
-    return to_iso(WorldTime(value)) if isinstance(value, datetime) else value
+def _in_hex(value: bytes) -> str:
+    """As Postgres reads them back."""
+    return "\\x" + value.hex()
 
 
 class Owned(NamedTuple):
@@ -56,14 +57,22 @@ def exported_columns(table: Owned) -> list[str]:
     return [column for column in table.columns if column not in skipped and not column.endswith("_wall")]
 
 
-async def export_rows(tx: Tx, world: str) -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
+async def export_rows(
+    tx: Tx, world: str, of_bytes: Callable[[bytes], str] = _in_hex
+) -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
     """Each table's rows, sorted by key, without wall time and client tokens: equal worlds give equal bytes."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, datetime):
+            return to_iso(WorldTime(value))
+        return of_bytes(value) if isinstance(value, bytes) else value
+
     for table in await exported(tx):
         columns = exported_columns(table)
-        rows = await tx.fetch(
+        rows = tx.cursor(
             f"SELECT {', '.join(columns)} FROM {table.name} WHERE world = $1 ORDER BY {', '.join(table.key)}", world
         )
-        yield table.name, [{column: _plain(row[column]) for column in columns} for row in rows]
+        yield table.name, [{column: plain(row[column]) for column in columns} async for row in rows]
 
 
 async def copied(tx: Tx) -> list[Owned]:

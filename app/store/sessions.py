@@ -9,6 +9,11 @@ async def allow(tx: Tx, seconds: int) -> None:
     await tx.execute(f"SET LOCAL idle_in_transaction_session_timeout = '{seconds}s'")
 
 
+async def see_one_state(tx: Tx) -> None:
+    """Let this transaction, which has done nothing yet, see what was committed by now and nothing later."""
+    await tx.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+
+
 async def server_version(tx: Tx) -> str:
     """PostgreSQL's version, as `17.2`."""
     version: str = await tx.fetchval("SHOW server_version")

@@ -30,6 +30,7 @@ _WORLD = {
     "now": "timestamp with time zone",
 }
 _ACCOUNT = re.compile("[0-9]{12}")
+_BYTES = re.compile(r"\\x(?:[0-9a-f]{2})*")
 _DEEPEST = 100
 
 
@@ -112,6 +113,8 @@ def _is_of(kind: str, value: Any) -> bool:
         return _is_instant(value)
     if kind == "jsonb":
         return _is_storable(value)
+    if kind == "bytea":
+        return isinstance(value, str) and _BYTES.fullmatch(value) is not None
     return kind == "text" and isinstance(value, str) and _is_storable(value)
 
 
@@ -192,5 +195,8 @@ _WORDS: Mapping[tuple[str, str], Callable[[Any], bool]] = {
     ("instance_group", "instance_types"): lambda value: bool(value) and all(map(_is_instance_type, value)),
     ("instance_group", "spec"): _is_group_spec,
     ("instance_group", "zones"): bool,
+    ("storage_bucket", "labels"): _is_object,
+    ("storage_object", "attributes"): _is_object,
+    **{("storage_upload", column): _is_object for column in ("attributes", "checksums", "conditions")},
 }
 """Words that the code looks up, by table and column; without a table for every one that has the column."""

@@ -3,19 +3,22 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from app.core.errors import Conflict, InUse, Invalid, NotFound
 from app.core.scope import DEFAULT_WORLD
 from app.core.times import WorldTime, to_iso
 from app.core.world import MOTO, World
-from app.store import copies, sessions, snapshots, worlds
+from app.store import contents, copies, sessions, snapshots, worlds
 from app.store.db import Tx
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 LONG_SECONDS = 120
 """How long one statement over a whole world may run."""
 MOST_DIFFERENCES = 1000
+MOST_EXPORTED = 96 * 1024 * 1024
+"""Bytes of objects in an export, where each takes two characters: such a file can still be imported (CT-14)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +130,16 @@ async def reset(tx: Tx, name: str, changed: Mapping[str, Any]) -> World:
 async def export(tx: Tx, name: str) -> dict[str, Any]:
     """All of the world that is not wall time, as JSON values; equal worlds give equal values, whatever their names.
 
-    Client tokens are left out: an SDK draws them at random, and they say nothing of the world.
+    Client tokens are left out: an SDK draws them at random, and they say nothing of the world. Conflict: its objects
+    have too many bytes for a file.
     """
     await sessions.allow(tx, LONG_SECONDS)
     world = await locked(tx, name)
+    if (size := await contents.size(tx, name)) > MOST_EXPORTED:
+        raise Conflict(
+            f"The objects of world '{name}' have {size} bytes, and an export holds at most {MOST_EXPORTED}. Delete "
+            "some of its buckets' objects, or keep the world as a snapshot or a fork."
+        )
     rows = {str(table): rows async for table, rows in copies.export_rows(tx, name)}
     return {"format": copies.FORMAT, "tables": rows, "world": facts_of(world)}
 
@@ -149,11 +158,15 @@ def facts_of(world: World) -> dict[str, Any]:
 
 async def compare(tx: Tx, one: str, other: str) -> list[dict[str, Any]]:
     """Where the two differ: table, key, and either whose row it is or the columns with both values."""
-    mine, theirs = await export(tx, one), await export(tx, other)
+    await sessions.allow(tx, LONG_SECONDS)
+    facts = [facts_of(await locked(tx, name)) for name in (one, other)]
+    mine, theirs = [
+        {str(table): rows async for table, rows in copies.export_rows(tx, name, _summed)} for name in (one, other)
+    ]
     keys = {table.name: table.key for table in await copies.owned(tx)}
-    found = _compared("world", {}, mine["world"], theirs["world"])
-    for table, rows in mine["tables"].items():
-        left, right = (_by_key(keys[table], side) for side in (rows, theirs["tables"][table]))
+    found = _compared("world", {}, *facts)
+    for table, rows in mine.items():
+        left, right = (_by_key(keys[table], side) for side in (rows, theirs[table]))
         for key in sorted(left.keys() | right.keys(), key=repr):
             named = dict(zip(keys[table], key, strict=True))
             if key not in left or key not in right:
@@ -161,6 +174,11 @@ async def compare(tx: Tx, one: str, other: str) -> list[dict[str, Any]]:
             else:
                 found += _compared(table, named, left[key], right[key])
     return found
+
+
+def _summed(value: bytes) -> str:
+    """What tells bytes from others, and is shorter than they are."""
+    return f"sha256:{sha256(value).hexdigest()}"
 
 
 def _by_key(key: list[str], rows: list[dict[str, Any]]) -> dict[tuple[Any, ...], dict[str, Any]]:

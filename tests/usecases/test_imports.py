@@ -29,4 +29,4 @@ async def test_every_type_of_column_is_known(database: Database) -> None:
     async with database.transaction() as tx:
         kinds = {its.kind for table in (await columns.columns(tx)).values() for its in table.values()}
     known = {"smallint", "integer", "bigint", "boolean", "double precision", "timestamp with time zone", "jsonb"}
-    assert {kind.removesuffix("[]") for kind in kinds} <= known | {"text"}
+    assert {kind.removesuffix("[]") for kind in kinds} <= known | {"text", "bytea"}

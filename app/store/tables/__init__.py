@@ -14,6 +14,7 @@ from app.store.tables import (
     slurm,
     snapshots,
     software,
+    storage,
     worlds,
 )
 from app.store.tables.base import metadata
@@ -34,6 +35,7 @@ __all__ = [
     "slurm",
     "snapshots",
     "software",
+    "storage",
     "worlds",
 ]
 
