@@ -76,6 +76,27 @@ class StoredObject:
     updated_at: WorldTime
 
 
+class Entry(NamedTuple):
+    """One line of a list: an object, or the folder in which there are some."""
+
+    folder: str | None
+    found: StoredObject
+
+    @property
+    def name(self) -> str:
+        return self.folder or self.found.name
+
+
+class Listing(NamedTuple):
+    """What is listed: names with `prefix`, from `first` and before `end`; and behind `after`, the page before."""
+
+    prefix: str = ""
+    delimiter: str = ""
+    first: str | None = None
+    end: str | None = None
+    after: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Upload:
     """An upload in pieces, of which `received` bytes are there; `generation` is that of the object it has become.

@@ -1,8 +1,6 @@
 """Buckets and objects of Cloud Storage; their bytes are in `app.store.contents`."""
 
-from typing import NamedTuple
-
-from app.core.objects import Bucket, StoredObject
+from app.core.objects import Bucket, Entry, Listing, StoredObject
 from app.store.db import Tx
 from app.store.rows import Shape, dollars
 
@@ -25,27 +23,6 @@ _ENTRIES = f"""WITH named AS (
     ), entry AS (SELECT *, coalesce(folder, name) AS entry FROM told)
     SELECT DISTINCT ON (entry) folder, {OBJECT.select} FROM entry
     WHERE $7::text IS NULL OR entry > $7 ORDER BY entry, name LIMIT $8"""
-
-
-class Entry(NamedTuple):
-    """One line of a list: an object, or the folder in which there are some."""
-
-    folder: str | None
-    found: StoredObject
-
-    @property
-    def name(self) -> str:
-        return self.folder or self.found.name
-
-
-class Listing(NamedTuple):
-    """What is listed: names with `prefix`, from `first` and before `end`; and behind `after`, the page before."""
-
-    prefix: str = ""
-    delimiter: str = ""
-    first: str | None = None
-    end: str | None = None
-    after: str | None = None
 
 
 async def add_bucket(tx: Tx, world: str, bucket: Bucket) -> bool:

@@ -10,6 +10,8 @@ from app.core.objects import (
     MOST_BYTES,
     MOST_PARTS,
     Bucket,
+    Entry,
+    Listing,
     Sought,
     StoredObject,
     Wanted,
@@ -25,7 +27,6 @@ from app.core.world import World
 from app.store import contents, objects, sessions
 from app.store.contents import PIECE
 from app.store.db import Tx
-from app.store.objects import Entry, Listing
 from app.usecases import buckets
 from app.usecases.buckets import kept, there
 from app.usecases.checksums import Checksums

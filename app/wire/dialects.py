@@ -11,6 +11,7 @@ import orjson
 from app.wire.aws.errors import AwsError, refusal
 from app.wire.exchange import new_request_id
 from app.wire.google.errors import GoogleError, code_of_http, envelope
+from app.wire.google.storage_dialect import body as storage_body
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -24,6 +25,7 @@ class Surface(Enum):
 
     AWS = "aws"
     GOOGLE = "google"
+    STORAGE = "storage"
     CONTROL = "control"
     CONSOLE = "console"
 
@@ -44,8 +46,11 @@ _PREFIXES = (
     ("/v1beta1", Surface.GOOGLE),
     ("/v2", Surface.GOOGLE),
     ("/ui", Surface.GOOGLE),
-    ("/storage", Surface.GOOGLE),
-    ("/upload", Surface.GOOGLE),
+    ("/storage", Surface.STORAGE),
+    ("/upload/storage", Surface.STORAGE),
+    ("/resumable/upload/storage", Surface.STORAGE),
+    ("/download/storage", Surface.STORAGE),
+    ("/batch/storage", Surface.STORAGE),
 )
 _AWS_CODES = {
     401: "MissingAuthenticationTokenException",
@@ -75,7 +80,7 @@ async def refuse(send: Send, surface: Surface, no: Refusal, unread: Receive | No
         answer = refusal(AwsError(_AWS_CODES.get(no.status, no.code), no.message, no.status), *close)
         headers, body = answer.all_headers(request_id), answer.body
     else:
-        body = _google(no) if surface is Surface.GOOGLE else orjson.dumps(_ours(no))
+        body = _BODIES.get(surface, _ours)(no)
         headers = [
             (b"content-type", b"application/json"),
             (b"content-length", str(len(body)).encode()),
@@ -105,9 +110,16 @@ async def _linger(unread: Receive) -> None:
         return
 
 
-def _ours(no: Refusal) -> dict[str, Any]:
-    return {"error": {"code": no.code, "message": no.message}}
-
-
 def _google(no: Refusal) -> bytes:
     return envelope(GoogleError(code_of_http(no.status), no.message, http=no.status))
+
+
+def _storage(no: Refusal) -> bytes:
+    return storage_body(no.status, no.message)
+
+
+def _ours(no: Refusal) -> bytes:
+    return orjson.dumps({"error": {"code": no.code, "message": no.message}})
+
+
+_BODIES = {Surface.GOOGLE: _google, Surface.STORAGE: _storage}

@@ -23,6 +23,8 @@ MOTO_RESET = "/moto-api/reset"
 _SLOW = ("clock/advance", "worlds", "snapshots", "reset", "bills", "events/stream")
 UNHURRIED = (*(f"/_windtunnel/{noun}" for noun in _SLOW), MOTO_RESET)
 """What may take as long as it takes: it visits every instant of a period, every row of a world, or has no end."""
+TRANSFER_S = 600.0
+"""Seconds of the wall in which the bytes of an object, on their way in or out, must be there."""
 SURFACE = "windtunnel.surface"
 _TARGET, _REQUEST_ID = b"x-amz-target", b"x-request-id"
 
@@ -86,7 +88,9 @@ class Front:
         if surface is Surface.AWS:
             return await self._aws(scope, receive, send)
         scope[SURFACE] = surface
-        if surface is Surface.GOOGLE:
+        if surface is Surface.STORAGE:
+            scope["path"] = scope["raw_path"].decode("ascii", "replace")  # an object's name has slashes of its own
+        if surface in (Surface.GOOGLE, Surface.STORAGE):
             return await self._google(scope, receive, send)
         if scope["method"] != "GET":
             send = self._after_change(send)
@@ -169,7 +173,9 @@ def _no_world(name: str) -> Refusal:
 
 def _deadline_s(scope: AsgiScope) -> float | None:
     path: str = scope["path"].removeprefix(scope.get("root_path", ""))
-    return None if path.startswith(UNHURRIED) else DEADLINE_S
+    if path.startswith(UNHURRIED):
+        return None
+    return TRANSFER_S if scope[SURFACE] is Surface.STORAGE else DEADLINE_S
 
 
 def _failure(error: Exception, request_id: str) -> Refusal:

@@ -27,7 +27,7 @@ MAX_BODY = 1024 * 1024
 MAX_HEADERS = 16 * 1024
 BODY_DEADLINE_S = 20.0
 MAX_UPLOAD = 256 * 1024 * 1024
-_UPLOADS = {("POST", "/_windtunnel/worlds/import")}
+_IMPORT, _UPLOADS = "/_windtunnel/worlds/import", ("/upload/storage/", "/resumable/upload/storage/")
 """What reads a body of up to MAX_UPLOAD bytes as it comes, and counts it, as `app.wire.control.imports` does."""
 
 _WORLD = re.compile(r"/w/([a-z0-9][a-z0-9-]{0,62})(?=/|$)")
@@ -170,7 +170,8 @@ class _Headers:
 
 def is_upload(scope: AsgiScope) -> bool:
     """True for a request whose body is read as it comes."""
-    return (scope["method"], scope["path"].removeprefix(scope.get("root_path", ""))) in _UPLOADS
+    path: str = scope["path"].removeprefix(scope.get("root_path", ""))
+    return scope["method"] in ("POST", "PUT") and (path == _IMPORT or path.startswith(_UPLOADS))
 
 
 def too_large(most: int) -> Refusal:

@@ -44,8 +44,8 @@ ROWS = {  # tables that this test fills by a statement, since the store writes t
     "storage_bucket": "(world, name, project, location, storage_class, labels, created_at, generation) "
     "VALUES ($1, 'bkt', $2, upper($3), 'STANDARD', '{}', '2026-01-01T00:00:00Z', 2)",
     "storage_object": "(world, bucket, name, generation, metageneration, content, size, crc32c, attributes, "
-    "created_at, updated_at) SELECT $1, 'bkt', 'a', 1, 1, 1, 3, '', '{}', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z' "
-    "WHERE $2 <> $3",
+    "created_at, updated_at) SELECT $1, 'bkt', 'a', 1, 1, 1, 3, '', '{}', '2026-01-01T00:00:00Z', "
+    "'2026-01-01T00:00:00Z' WHERE $2 <> $3",
     "storage_chunk": "(world, bucket, content, start, bytes) SELECT $1, 'bkt', 1, 0, '\\x00ff5c' WHERE $2 <> $3",
     "storage_upload": "(world, bucket, upload_id, content, name, attributes, checksums, conditions, began_at, "
     "received) SELECT $1, 'bkt', 'u', 2, 'a', '{}', '{}', '{}', '2026-01-01T00:00:00Z', 0 WHERE $2 <> $3",

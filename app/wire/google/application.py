@@ -6,12 +6,14 @@ from starlette.exceptions import HTTPException
 
 from app.core.errors import DomainError
 from app.service import Service
-from app.wire.front import Account, unknown_path
+from app.wire.dialects import Surface
+from app.wire.front import SURFACE, Account, unknown_path
+from app.wire.google import storage, storage_downloads, storage_errors, storage_uploads
 from app.wire.google.errors import Code, GoogleError, Violation, bad_request, code_of_http, envelope, of_domain
 from app.wire.safety import App, AsgiScope, Receive, Send
 from app.wire.vertex import application as vertex
 
-ROUTERS: tuple[APIRouter, ...] = ()
+ROUTERS: tuple[APIRouter, ...] = (storage.router, storage_uploads.router, storage_downloads.router)
 """What is served beside Vertex AI. Each answers paths of its own."""
 
 
@@ -48,6 +50,8 @@ def framework(service: Service) -> FastAPI:
 
 def refused(request: Request, error: Exception) -> Response:
     """The answer that tells `error`."""
+    if request.scope[SURFACE] is Surface.STORAGE:
+        return storage_errors.refused(request.method, error)
     told = _told(request, error)
     return Response(envelope(told), told.http, media_type="application/json; charset=UTF-8")
 

@@ -1,0 +1,192 @@
+"""The bytes of objects on their way in: at once, with what is told about them, or in pieces (VX-20, CT-14).
+
+A body is kept in a file until all of it is there, and only then does the database hear of it: one that breaks off
+leaves nothing behind.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, cast
+from urllib.parse import quote
+
+import orjson
+from fastapi import APIRouter, HTTPException, Request, Response
+from pydantic import ValidationError
+from starlette.requests import ClientDisconnect
+
+from app.core.errors import Invalid
+from app.core.objects import MOST_BYTES, StoredObject, Wanted, piece_of
+from app.usecases import storage, uploads
+from app.wire.google.multipart import MOST_METADATA, Related, boundary_of
+from app.wire.google.storage_downloads import IN_MEMORY
+from app.wire.google.storage_messages import ObjectFacts, object_shown
+from app.wire.google.storage_requests import Base, BucketName, Conditions, ServiceOf, Word, WorldOf, few_at_a_time
+from app.wire.safety import too_large
+
+DEADLINE_S = 300.0
+"""Seconds of the wall in which a body must be there."""
+GONE = 499
+router = APIRouter()
+_PLAIN = "/upload/storage/v1/b/{bucket}/o"
+_RESUMABLE = "/resumable" + _PLAIN
+_HASHES = {"crc32c": "crc32c", "md5": "md5Hash"}
+
+
+@router.post(_PLAIN, response_model=None)
+@router.post(_RESUMABLE, response_model=None)
+async def insert_object(
+    request: Request,
+    bucket: BucketName,
+    conditions: Conditions,
+    service: ServiceOf,
+    world: WorldOf,
+    base: Base,
+    uploadType: str = "",  # noqa: N803
+    name: Word | None = None,
+    upload_id: Word | None = None,
+) -> Response | dict[str, Any]:
+    """Write an object, or begin to."""
+    if upload_id is not None:
+        return await add_piece(request, bucket, service, world, base, upload_id)
+    if uploadType == "resumable":
+        return await _begin(request, bucket, name, conditions, service, world, base)
+    if uploadType not in ("media", "multipart"):
+        raise Invalid("Say how the object is uploaded: uploadType=media, multipart or resumable.")
+    async with _spool() as file:
+        read = _read_multipart if uploadType == "multipart" else _read_media
+        wanted = _wanted(bucket, name, await read(request, file), conditions)
+        async with few_at_a_time:
+            return object_shown(await service.db.run(storage.put, world, wanted, file), base)
+
+
+@router.put(_PLAIN, response_model=None)
+@router.put(_RESUMABLE, response_model=None)
+async def add_piece(
+    request: Request, bucket: BucketName, service: ServiceOf, world: WorldOf, base: Base, upload_id: Word
+) -> Response | dict[str, Any]:
+    """Add to an upload, or ask how far it is."""
+    async with _spool() as file:
+        await _keep(request.stream(), file)
+        piece = piece_of(request.headers.get("content-range"), file.tell())
+        async with few_at_a_time:
+            done = await service.db.run(uploads.add, world, bucket, upload_id, piece, _sums(request), file)
+    if isinstance(done, StoredObject):
+        return object_shown(done, base)
+    headers = {"range": f"bytes=0-{done.received - 1}"} if done.received else {}
+    if "x-guploader-no-308" in request.headers:  # clients whose HTTP library would take 308 for a redirection
+        return Response(status_code=200, headers=headers | {"x-http-status-code-override": "308"})
+    return Response(status_code=308, headers=headers)
+
+
+@router.delete(_PLAIN, response_model=None)
+@router.delete(_RESUMABLE, response_model=None)
+async def give_up(bucket: BucketName, service: ServiceOf, world: WorldOf, upload_id: Word) -> Response:
+    """Forget an upload. Its answer is 499, as on the real service."""
+    await service.db.run(uploads.give_up, world, bucket, upload_id)
+    return Response(status_code=GONE)
+
+
+async def _begin(
+    request: Request,
+    bucket: str,
+    name: str | None,
+    conditions: Conditions,
+    service: ServiceOf,
+    world: str,
+    base: str,
+) -> Response:
+    async with _spool() as file:
+        await _keep(request.stream(), file, most=MOST_METADATA)
+        file.seek(0)
+        facts = _facts(file.read() or b"{}", request.headers.get("x-upload-content-type"))
+    wanted = _wanted(bucket, name, facts, conditions)
+    began = await service.db.run(uploads.begin, world, wanted, _announced(request))
+    query = f"uploadType=resumable&name={quote(began.name, safe='')}&upload_id={began.upload_id}"
+    address = f"{base}upload/storage/v1/b/{began.bucket}/o?{query}"
+    return Response(status_code=200, headers={"location": address, "x-guploader-uploadid": began.upload_id})
+
+
+def _announced(request: Request) -> int | None:
+    told = request.headers.get("x-upload-content-length")
+    if told is None:
+        return None
+    if not (told.isascii() and told.isdecimal() and len(told) < 20):
+        raise Invalid("X-Upload-Content-Length is no number of bytes.")
+    return int(told)
+
+
+async def _read_media(request: Request, file: IO[bytes]) -> ObjectFacts:
+    """The body is the object; headers tell about it."""
+    await _keep(request.stream(), file)
+    facts = ObjectFacts(contentType=request.headers.get("content-type"))
+    return facts.model_copy(update=_sums(request))
+
+
+async def _read_multipart(request: Request, file: IO[bytes]) -> ObjectFacts:
+    parts = Related(_arriving(request.stream()), boundary_of(request.headers.get("content-type", "")))
+    async with _in_time():
+        told = await parts.metadata()
+        await _keep(parts.media(), file)
+    return _facts(told, parts.media_type).model_copy(update=_sums(request))
+
+
+def _facts(told: bytes, media_type: str | None) -> ObjectFacts:
+    """What the JSON tells about an object; its type is that of its bytes unless the JSON has one."""
+    try:
+        facts = ObjectFacts.model_validate(orjson.loads(told))
+    except orjson.JSONDecodeError:
+        raise Invalid("Parse Error: what is told about the object is no JSON.") from None
+    except ValidationError as error:
+        problem = error.errors()[0]
+        raise Invalid(f"Invalid value at '{'.'.join(map(str, problem['loc']))}': {problem['msg']}") from None
+    return facts if facts.contentType else facts.model_copy(update={"contentType": media_type})
+
+
+def _wanted(bucket: str, name: str | None, facts: ObjectFacts, conditions: Conditions) -> Wanted:
+    named = name or facts.name
+    if not named:
+        raise Invalid("Required: the object's name, as `name` in the query or in what is told about it.")
+    return Wanted(bucket, named, facts.attributes, facts.checksums, conditions)
+
+
+def _sums(request: Request) -> dict[str, str]:
+    """What the writer expects, by headers: `x-goog-hash: crc32c=…,md5=…` and `content-md5`."""
+    told = ",".join(request.headers.getlist("x-goog-hash")).split(",")
+    pairs = [part.strip().partition("=") for part in told]
+    sums = {_HASHES[kind]: value for kind, _, value in pairs if kind in _HASHES}
+    md5 = request.headers.get("content-md5")
+    return sums | ({"md5Hash": md5} if md5 else {})
+
+
+@asynccontextmanager
+async def _spool() -> AsyncIterator[IO[bytes]]:
+    with SpooledTemporaryFile(max_size=IN_MEMORY) as file:
+        yield cast(IO[bytes], file)
+
+
+async def _keep(body: AsyncIterator[bytes], file: IO[bytes], most: int = MOST_BYTES) -> None:
+    """Write the body to the file. 413: it has more bytes than `most`."""
+    async with _in_time():
+        async for piece in _arriving(body):
+            if file.tell() + len(piece) > most:
+                raise HTTPException(413, too_large(most).message)
+            file.write(piece)
+
+
+async def _arriving(body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    try:
+        async for piece in body:
+            yield piece
+    except ClientDisconnect:
+        raise HTTPException(GONE, "The body was cut off. Send it again.") from None
+
+
+@asynccontextmanager
+async def _in_time() -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(DEADLINE_S):
+            yield
+    except TimeoutError:
+        raise HTTPException(408, f"The body did not arrive within {DEADLINE_S:.0f} s. Send it again.") from None
