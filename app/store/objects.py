@@ -56,10 +56,10 @@ async def _bucket(tx: Tx, statement: str, world: str, name: str) -> Bucket | Non
 
 
 async def buckets(tx: Tx, world: str, project: str, prefix: str, after: str, limit: int) -> list[Bucket]:
-    """The project's buckets behind the name `after`, by name."""
+    """The buckets of the project and of none, by name, behind `after`; without a project all."""
     rows = await tx.fetch(
-        f"""SELECT {BUCKET.select} FROM storage_bucket WHERE world = $1 AND project = $2 AND starts_with(name, $3)
-        AND name > $4 ORDER BY name LIMIT $5""",
+        f"""SELECT {BUCKET.select} FROM storage_bucket WHERE world = $1 AND ($2 = '' OR project IN ($2, ''))
+        AND starts_with(name, $3) AND name > $4 ORDER BY name LIMIT $5""",
         world,
         project,
         prefix,
