@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator, Callable
+from threading import Lock
 
 import asyncpg
 
@@ -83,7 +84,12 @@ class Application:
 
 
 class Later:
-    """An ASGI application that is made in a thread: who asks for it early waits for it."""
+    """An ASGI application that is made in a thread: who asks for it early waits for it.
+
+    One is made at a time: while FastAPI makes routes it silences some warnings, and that is the whole process's.
+    """
+
+    _one_at_a_time = Lock()
 
     def __init__(self, make: Callable[[], App]) -> None:
         self._make = make
@@ -91,8 +97,12 @@ class Later:
 
     def begin(self) -> "asyncio.Task[App]":
         if self._made is None:
-            self._made = asyncio.create_task(asyncio.to_thread(self._make))
+            self._made = asyncio.create_task(asyncio.to_thread(self._alone))
         return self._made
+
+    def _alone(self) -> App:
+        with self._one_at_a_time:
+            return self._make()
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         app = await asyncio.shield(self.begin())
