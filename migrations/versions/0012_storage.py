@@ -5,7 +5,7 @@ from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
 revision = "0012"
-down_revision = "0014"
+down_revision = "0011"
 branch_labels = None
 depends_on = None
 
