@@ -10,7 +10,7 @@ from app.commands import options as o
 from app.commands.client import call
 from app.commands.output import dollars, show, table
 
-COLUMNS = ("cluster_name", "group", "instance_id", "instance_type", "began", "ended", "seconds")
+COLUMNS = ("cluster_name", "job_name", "budget", "group", "instance_id", "instance_type", "began", "ended", "seconds")
 PRICES = ("usd_per_hour", "usd", "price_evidence")
 INTERVAL = ("began", "ended", "seconds", *PRICES)
 FEE = ("training_plan", "extension", "instance_type", "instances", "charged", "usd", "price_evidence")
@@ -20,6 +20,7 @@ By = Literal["instance", "group", "type", "account", "cluster", "job", "budget"]
 
 def bill(
     cluster: Annotated[str | None, typer.Option("--cluster", metavar="NAME|ARN")] = None,
+    job: Annotated[str | None, typer.Option("--job", metavar="NAME|ID", help="Jobs of this name or id.")] = None,
     by: Annotated[By | None, typer.Option("--by", help="What a line is about.")] = None,
     start: Annotated[str | None, typer.Option("--from", metavar="INSTANT")] = None,
     end: Annotated[str | None, typer.Option("--to", metavar="INSTANT")] = None,
@@ -29,10 +30,11 @@ def bill(
     endpoint: o.Endpoint = None,
     as_json: o.Json = False,
 ) -> None:
-    """The bill so far. Billing begins with the lifecycle script and ends when termination begins."""
+    """The bill so far. A node's begins with the lifecycle script and ends when termination begins; a job's worker's is
+    from the start of its machine to its stop."""
     if as_csv and as_json:
         raise typer.BadParameter("--csv and --json exclude each other: keep one of them")
-    params: dict[str, Any] = {"cluster": cluster, "by": by, "from": start, "to": end}
+    params: dict[str, Any] = {"cluster": cluster, "job": job, "by": by, "from": start, "to": end}
     params["intervals"] = "true" if intervals else None
     answer = call("GET", "bills", world=world, endpoint=endpoint, params=params)
     if as_json:
@@ -87,7 +89,7 @@ def _row(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def _about(line: dict[str, Any]) -> str:
-    names = (line.get(name) for name in ("cluster_name", "group", "instance_id"))
+    names = (line.get(name) for name in ("cluster_name", "job_name", "group", "instance_id"))
     return "intervals of " + " ".join(name for name in names if name)
 
 

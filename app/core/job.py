@@ -90,6 +90,11 @@ class Job:
         return self.fleet != POOL
 
 
+def job_name(account: str, region: str, job_id: str) -> str:
+    """`projects/<number>/locations/<region>/customJobs/<id>`."""
+    return f"projects/{account}/locations/{region}/customJobs/{job_id}"
+
+
 def state(job: Job, now: WorldTime) -> JobState:
     """The state that is told at `now`. A failure is told with its error, some time after the end (VX-9)."""
     if job.outcome is not None and job.shown_at is not None and job.shown_at <= now:

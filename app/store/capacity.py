@@ -9,7 +9,9 @@ from app.core.times import WorldTime
 from app.store.db import Tx
 from app.store.rows import insert_rows
 
-HELD = "SELECT count(*) FROM instance WHERE world = $1 AND region = $2 AND instance_type = $3 AND zone IS NOT NULL"
+_HELD = """(SELECT region, instance_type, zone FROM instance WHERE world = $1 AND zone IS NOT NULL
+    UNION ALL SELECT region, machine_type, zone FROM job_replica WHERE world = $1 AND zone IS NOT NULL)"""
+HELD = f"SELECT count(*) FROM {_HELD} AS held WHERE region = $2 AND instance_type = $3"
 
 
 class Change(NamedTuple):
@@ -103,9 +105,9 @@ async def pools(tx: Tx, world: str) -> list[Pool]:
 async def unlimited_use(tx: Tx, world: str) -> list[tuple[str, str, int]]:
     """(region, instance type, machines in use) of types that no pool of the whole region limits."""
     rows = await tx.fetch(
-        """SELECT region, instance_type, count(*) FROM instance i WHERE world = $1 AND zone IS NOT NULL
-        AND NOT EXISTS (SELECT 1 FROM capacity_pool p WHERE p.world = i.world AND p.region = i.region
-            AND p.instance_type = i.instance_type AND p.zone = '')
+        f"""SELECT region, instance_type, count(*) FROM {_HELD} AS held
+        WHERE NOT EXISTS (SELECT 1 FROM capacity_pool p WHERE p.world = $1 AND p.region = held.region
+            AND p.instance_type = held.instance_type AND p.zone = '')
         GROUP BY region, instance_type ORDER BY region, instance_type""",
         world,
     )

@@ -51,6 +51,8 @@ USED = f"""SELECT need.key, sum(need.value::bigint)::bigint FROM custom_job
     CROSS JOIN LATERAL jsonb_each_text(needs) AS need
     WHERE {_FLEET} AND admitted_at IS NOT NULL GROUP BY need.key"""
 
+HURRY = f"UPDATE custom_job SET due_at = least(due_at, greatest(updated_at, $5)) WHERE {_KEY}"
+
 
 class Claimed(NamedTuple):
     """A job, locked until the transaction ends, and the instant for which it is due."""
@@ -169,7 +171,7 @@ async def postpone(tx: Tx, scope: Scope, job_id: str, error: str) -> None:
 async def failing(tx: Tx, world: str) -> list[asyncpg.Record]:
     """The jobs whose last pass failed, with the reason."""
     return await tx.fetch(
-        """SELECT account, region, job_id, display_name, failures, error, not_before_wall FROM custom_job
+        """SELECT account, region, job_id, display_name AS name, failures, error, not_before_wall FROM custom_job
         WHERE world = $1 AND failures > 0 ORDER BY account, region, number""",
         world,
     )
@@ -177,4 +179,4 @@ async def failing(tx: Tx, world: str) -> list[asyncpg.Record]:
 
 async def hurry(tx: Tx, scope: Scope, job_id: str, at: WorldTime) -> None:
     """The job needs looking at by `at`, or earlier if it was due earlier."""
-    await tx.execute(f"UPDATE custom_job SET due_at = least(due_at, $5) WHERE {_KEY}", *_key(scope, job_id), at)
+    await tx.execute(HURRY, *_key(scope, job_id), at)

@@ -32,18 +32,24 @@ CLOSE = """UPDATE ledger l SET ended_at = u.ended_at
     WHERE l.world = $1 AND l.account = $2 AND l.region = $3 AND l.cluster_id = $4
         AND l.logical_id = u.logical_id AND l.number = u.number AND l.ended_at IS NULL
         AND l.logical_id = ANY($5)"""
-READ = """SELECT l.account, l.region, l.cluster_id, c.name, l.group_name, l.logical_id, l.number, l.instance_id,
-        l.instance_type, l.micro_usd_per_hour, l.price_evidence, l.started_at, l.ended_at
-    FROM ledger l JOIN cluster c USING (world, account, region, cluster_id)
+# An interval is of a node of a cluster, or of a worker of a job, whose id then stands in the place of the cluster's.
+READ = """SELECT l.account, l.region, l.cluster_id, c.name, j.display_name, j.budget, l.group_name, l.logical_id,
+        l.number, l.instance_id, l.instance_type, l.micro_usd_per_hour, l.price_evidence, l.started_at, l.ended_at
+    FROM ledger l LEFT JOIN cluster c USING (world, account, region, cluster_id)
+    LEFT JOIN custom_job j ON (j.world, j.account, j.region, j.job_id) = (l.world, l.account, l.region, l.cluster_id)
     WHERE l.world = $1 AND ($2::text IS NULL OR l.account = $2) AND ($3::text IS NULL OR l.region = $3)
         AND ($4::text IS NULL OR c.name = $4 OR c.cluster_id = $4)
-        AND ($5::timestamptz IS NULL OR l.ended_at IS NULL OR l.ended_at > $5)
-        AND ($6::timestamptz IS NULL OR l.started_at < $6)
-    ORDER BY l.account, l.region, c.created_at, l.cluster_id, l.group_name, l.started_at, l.logical_id, l.number"""
+        AND ($5::text IS NULL OR j.display_name = $5 OR j.job_id = $5)
+        AND ($6::timestamptz IS NULL OR l.ended_at IS NULL OR l.ended_at > $6)
+        AND ($7::timestamptz IS NULL OR l.started_at < $7)
+    ORDER BY l.account, l.region, c.created_at, j.number, l.cluster_id, l.group_name, l.started_at, l.logical_id,
+        l.number"""
 
 
 EVER = """SELECT EXISTS (SELECT FROM cluster WHERE world = $1 AND ($2::text IS NULL OR account = $2)
     AND ($3::text IS NULL OR region = $3) AND (name = $4 OR cluster_id = $4))"""
+EVER_JOB = """SELECT EXISTS (SELECT FROM custom_job WHERE world = $1 AND ($2::text IS NULL OR account = $2)
+    AND ($3::text IS NULL OR region = $3) AND (display_name = $4 OR job_id = $4))"""
 
 
 class Rate(NamedTuple):
@@ -58,12 +64,17 @@ IN_PLAN = Rate(0, "training-plan")
 
 
 class Entry(NamedTuple):
-    """An interval of the ledger with its price."""
+    """An interval of the ledger with its price: of a cluster, or of a job, whose names the other does not have.
+
+    `owner_id` is the cluster's id or the job's.
+    """
 
     account: str
     region: str
-    cluster_id: str
-    cluster_name: str
+    owner_id: str
+    cluster_name: str | None
+    job_name: str | None
+    budget: str | None
     group: str
     logical_id: str
     number: int
@@ -73,6 +84,10 @@ class Entry(NamedTuple):
     price_evidence: str
     started_at: WorldTime
     ended_at: WorldTime | None
+
+    @property
+    def is_of_job(self) -> bool:
+        return self.cluster_name is None
 
 
 async def insert(tx: Tx, scope: Scope, cluster_id: str, opened: Sequence[Interval], rates: Mapping[str, Rate]) -> None:
@@ -114,13 +129,19 @@ async def entries(
     account: str | None = None,
     region: str | None = None,
     cluster: str | None = None,
+    job: str | None = None,
     since: WorldTime | None = None,
     until: WorldTime | None = None,
 ) -> list[Entry]:
-    """The intervals that touch [since, until), of a cluster by name or id if one is given."""
-    return [Entry(*row) for row in await tx.fetch(READ, world, account, region, cluster, since, until)]
+    """The intervals that touch [since, until), of a cluster or a job by name or id if one is given."""
+    return [Entry(*row) for row in await tx.fetch(READ, world, account, region, cluster, job, since, until)]
 
 
 async def is_known(tx: Tx, world: str, *, account: str | None, region: str | None, cluster: str) -> bool:
     """Whether a cluster, living or gone, has or had the name or id."""
     return bool(await tx.fetchval(EVER, world, account, region, cluster))
+
+
+async def is_known_job(tx: Tx, world: str, *, account: str | None, region: str | None, job: str) -> bool:
+    """Whether a job, there or deleted, has or had the name or id."""
+    return bool(await tx.fetchval(EVER_JOB, world, account, region, job))

@@ -16,10 +16,13 @@ _CHANGING = [column for column in SHAPE.columns if column not in (*_PLACE, "mach
 _read_changing = SHAPE.getter((*_PLACE, *_CHANGING))
 OF_JOBS = f"""SELECT job_id, {SHAPE.select} FROM job_replica
     WHERE world = $1 AND account = $2 AND region = $3 AND job_id = ANY($4) ORDER BY job_id, pool, ordinal"""
-OLDEST = """SELECT account, job_id FROM job_replica WHERE world = $1 AND region = $2 AND machine_type = $3
-    AND waiting_since IS NOT NULL AND node IS NULL ORDER BY waiting_since, account, job_id, pool, ordinal LIMIT $4"""
-WAKE = """UPDATE job_replica SET launch_after = $5 WHERE world = $1 AND account = $2 AND region = $3 AND job_id = $4
-    AND waiting_since IS NOT NULL AND stop_at IS NULL"""
+# Those of jobs on clusters wait for a node.
+OLDEST = """SELECT r.account, r.job_id FROM job_replica r JOIN custom_job j USING (world, account, region, job_id)
+    WHERE r.world = $1 AND r.region = $2 AND r.machine_type = $3 AND r.waiting_since IS NOT NULL AND j.fleet = ''
+    ORDER BY r.waiting_since, r.account, r.job_id, r.pool, r.ordinal LIMIT $4"""
+WAKE = """UPDATE job_replica SET launch_after = greatest(waiting_since, $5)
+    WHERE world = $1 AND account = $2 AND region = $3 AND job_id = $4 AND waiting_since IS NOT NULL
+        AND stop_at IS NULL"""
 
 
 def _replica(row: Iterable[object]) -> Replica:

@@ -7,11 +7,13 @@ What is part of a line (an interval, a day) is shown as the line's growth by it,
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from app.core.errors import Invalid, NotFound
 from app.core.ids import cluster_arn
+from app.core.job import job_name
 from app.core.metering import charge, overlap_ms
+from app.core.projects import number_of
 from app.core.shares import Part
 from app.core.times import WorldTime
 from app.store import ledger, plans
@@ -24,13 +26,13 @@ Grain = Literal["instance", "group", "type", "account", "cluster", "job", "budge
 Key = tuple[str, ...]
 
 KEYS: dict[Grain, Callable[[Entry], Key]] = {
-    "instance": lambda e: (e.account, e.region, e.cluster_id, e.group, e.logical_id, e.instance_id),
-    "group": lambda e: (e.account, e.region, e.cluster_id, e.group),
+    "instance": lambda e: (e.account, e.region, e.owner_id, e.group, e.logical_id, e.instance_id),
+    "group": lambda e: (e.account, e.region, e.owner_id, e.group),
     "type": lambda e: (e.instance_type,),
     "account": lambda e: (e.account,),
-    "cluster": lambda e: (e.account, e.region, e.cluster_id),
-    "job": lambda e: (e.account, e.region, e.cluster_id),
-    "budget": lambda e: (e.account, e.region, e.cluster_id),
+    "cluster": lambda e: (e.account, e.region, e.owner_id),
+    "job": lambda e: (e.account, e.region, e.owner_id),
+    "budget": lambda e: ("", e.budget or "") if e.is_of_job else (e.account, e.region, e.owner_id),
 }
 
 
@@ -60,7 +62,7 @@ class Line:
     workloads: Sequence[Part] = ()
     """By job or by budget, for a cluster's line: who had which part of it, and what was idle. They sum to the line."""
 
-    def common(self, read: Callable[[Entry], str | int]) -> str | int | None:
+    def common(self, read: Callable[[Entry], str | int | None]) -> str | int | None:
         """What all its intervals have in common, or None."""
         values = {read(share.entry) for share in self.shares}
         return values.pop() if len(values) == 1 else None
@@ -91,16 +93,19 @@ async def bill(
     *,
     by: Grain = "instance",
     cluster: str | None = None,
+    job: str | None = None,
     since: WorldTime | None = None,
     until: WorldTime | None = None,
 ) -> Bill:
-    """The bill of [since, until), of the clusters that have or had the name, id or ARN `cluster`; NotFound if none."""
+    """The bill of [since, until), of the clusters that have or had the name, id or ARN `cluster`, or of the jobs with
+    the name, id or resource name `job`; NotFound if there is none."""
     now = (await clocks.read(tx, world)).now
     if since is not None and until is not None and since >= until:
         raise Invalid("The period's 'from' must be earlier than its 'to'. Swap them, or leave one out.")
-    entries = await _entries(tx, world, cluster, since, until)
+    owner = _owner(cluster, job)
+    entries = await _entries(tx, world, owner, since, until)
     end = now if until is None else min(now, until)
-    upfront = [] if cluster is not None else await plans.fees(tx, world, since, until)
+    upfront = [] if owner is not None else await plans.fees(tx, world, since, until)
     found = lines(entries, KEYS[by], since, end)
     if by == "job" or by == "budget":
         found = await _shared(tx, world, found, by, since, end)
@@ -110,40 +115,82 @@ async def bill(
 async def _shared(
     tx: Tx, world: str, found: Sequence[Line], by: shares.By, since: WorldTime | None, until: WorldTime
 ) -> list[Line]:
-    """The lines with what each job or budget has had of them."""
-    entries = [[share.entry for share in line.shares] for line in found]
+    """The lines of clusters with what each job or budget has had of them."""
+    entries = [[share.entry for share in line.shares if not share.entry.is_of_job] for line in found]
     parts = await shares.parts(tx, world, entries, by, since, until)
     return [replace(line, workloads=of_line) for line, of_line in zip(found, parts, strict=True)]
 
 
-async def _entries(
-    tx: Tx, world: str, cluster: str | None, since: WorldTime | None, until: WorldTime | None
-) -> list[Entry]:
-    account, region, name = (None, None, cluster) if cluster is None else _named(cluster)
-    found = await ledger.entries(tx, world, account=account, region=region, cluster=name, since=since, until=until)
-    if cluster is None or name is None or found:
-        return found
-    if not await ledger.is_known(tx, world, account=account, region=region, cluster=name):
-        raise NotFound(
-            f"No cluster of world '{world}' has or ever had the name, id or ARN '{cluster[:120]}'. "
-            "The bill of all clusters names those that there are: leave the cluster out."
-        )
-    return found
+class _Owner(NamedTuple):
+    """Whose bill is asked for: a cluster or a job by name or id, of one account and region where those are given."""
+
+    kind: Literal["cluster", "job"]
+    account: str | None
+    region: str | None
+    name: str
+    given: str
+    """As it was asked for."""
 
 
-def _named(cluster: str) -> tuple[str | None, str | None, str]:
-    """Account and region, of an ARN alone, and the cluster's name or id."""
+def _owner(cluster: str | None, job: str | None) -> _Owner | None:
+    if cluster is not None and job is not None:
+        raise Invalid("The bill is of a cluster or of a job. Leave one of the two out.")
+    if cluster is not None:
+        return _cluster(cluster)
+    return None if job is None else _job(job)
+
+
+def _cluster(cluster: str) -> _Owner:
     if not cluster.startswith("arn:"):
-        return None, None, cluster
+        return _Owner("cluster", None, None, cluster, cluster)
     parts = cluster.split(":", 5)
     name = parts[-1].removeprefix("cluster/")
     if len(parts) != 6 or cluster != cluster_arn(parts[3], parts[4], name):
         raise Invalid(f"'{cluster[:120]}' is not a cluster's ARN. Give its name, or the ClusterArn of CreateCluster.")
-    return parts[4], parts[3], name
+    return _Owner("cluster", parts[4], parts[3], name, cluster)
 
 
-def arn_of(entry: Entry) -> str:
-    return cluster_arn(entry.region, entry.account, entry.cluster_id)
+def _job(job: str) -> _Owner:
+    if not job.startswith("projects/"):
+        return _Owner("job", None, None, job, job)
+    match job.split("/"):
+        case [_, project, "locations", location, "customJobs", job_id]:
+            return _Owner("job", number_of(project), location, job_id, job)
+    raise Invalid(
+        f"'{job[:120]}' is not a job's name. Write it as projects/my-project/locations/us-central1/customJobs/123, or "
+        "give the display name or the id alone."
+    )
+
+
+async def _entries(
+    tx: Tx, world: str, owner: _Owner | None, since: WorldTime | None, until: WorldTime | None
+) -> list[Entry]:
+    if owner is None:
+        return await ledger.entries(tx, world, since=since, until=until)
+    home = {"account": owner.account, "region": owner.region}
+    if owner.kind == "job":
+        found = await ledger.entries(tx, world, **home, job=owner.name, since=since, until=until)
+        known = found or await ledger.is_known_job(tx, world, **home, job=owner.name)
+    else:
+        found = await ledger.entries(tx, world, **home, cluster=owner.name, since=since, until=until)
+        known = found or await ledger.is_known(tx, world, **home, cluster=owner.name)
+    if not known:
+        forms = "name, id or ARN" if owner.kind == "cluster" else "display name, id or resource name"
+        raise NotFound(
+            f"No {owner.kind} of world '{world}' has or ever had the {forms} '{owner.given[:120]}'. "
+            f"The bill of all {owner.kind}s names those that there are: leave the {owner.kind} out."
+        )
+    return found
+
+
+def arn_of(entry: Entry) -> str | None:
+    """The cluster's ARN; None of a job."""
+    return None if entry.is_of_job else cluster_arn(entry.region, entry.account, entry.owner_id)
+
+
+def job_of(entry: Entry) -> str | None:
+    """The job's resource name; None of a cluster."""
+    return job_name(entry.account, entry.region, entry.owner_id) if entry.is_of_job else None
 
 
 def lines(

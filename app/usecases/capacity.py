@@ -7,7 +7,7 @@ from app.core.capacity import WHOLE_REGION, Pool
 from app.core.errors import Invalid, NotFound
 from app.core.scope import Scope
 from app.core.times import WorldTime
-from app.store import capacity, clusters, instances, worlds
+from app.store import capacity, clusters, instances, jobs, replicas, worlds
 from app.store.capacity import Change
 from app.store.db import Tx
 from app.usecases import types
@@ -68,6 +68,16 @@ async def apply_due_changes(tx: Tx, world: str, now: WorldTime) -> int:
     return len(changes)
 
 
+async def _wake_jobs(tx: Tx, world: str, wake: capacity.Wake, limit: int) -> int:
+    """Let the jobs ask again whose workers have waited the longest."""
+    found = await replicas.oldest_waiting(tx, world, wake.region, wake.instance_type, limit)
+    for account, job_id in sorted(found):
+        scope = Scope(world, account, wake.region)
+        await jobs.hurry(tx, scope, job_id, wake.at)
+        await replicas.wake(tx, scope, job_id, wake.at)
+    return len(found)
+
+
 async def wake_waiting(tx: Tx, world: str, now: WorldTime) -> int:
     """Let those who waited the longest try again, as many as there are machines; how many were woken.
 
@@ -84,5 +94,6 @@ async def wake_waiting(tx: Tx, world: str, now: WorldTime) -> int:
             await clusters.hurry(tx, scope, cluster_id, wake.at)
             await instances.wake(tx, scope, cluster_id, wake.at, logical_ids)
             woken += len(logical_ids)
+        woken += await _wake_jobs(tx, world, wake, limit)
         await capacity.spend_wake(tx, world, wake)
     return woken

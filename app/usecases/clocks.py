@@ -16,7 +16,7 @@ from app.usecases.provisioning import Policy, pass_over
 
 LATEST = WorldTime(clock.LATEST)
 WAIT_SECONDS = 0.05
-UNDONE = "something that is due could not be done; `windtunnel status` names the cluster and the error"
+UNDONE = "something that is due could not be done; `windtunnel status` names the cluster or the job, and the error"
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,10 +44,11 @@ class _Line:
 
 
 async def usage(tx: Tx, world: str, account: str, since: WorldTime, until: WorldTime) -> list[Usage]:
-    """What the account used in [since, until), in every region."""
+    """What the AWS account used in [since, until), in every region: of a project that has its number, nothing."""
     entries = await ledger.entries(tx, world, account=account, since=since, until=until)
     by_arn = await tags.of_account(tx, world, account)
-    return [Usage(entry, by_arn.get(arn_of(entry), {})) for entry in entries]
+    of_clusters = [(entry, arn) for entry in entries if (arn := arn_of(entry)) is not None]
+    return [Usage(entry, by_arn.get(arn, {})) for entry, arn in of_clusters]
 
 
 async def world_now(tx: Tx, world: str) -> WorldTime:

@@ -6,7 +6,7 @@ from typing import Any
 import asyncpg
 
 from app.core.scope import DEFAULT_WORLD
-from app.store import clusters, gauges, processes, sessions, worlds
+from app.store import clusters, gauges, jobs, processes, sessions, worlds
 from app.store.db import Tx
 from app.store.gauges import ProcessGauges, WorldGauges
 
@@ -33,9 +33,9 @@ async def missing(tx: Tx) -> list[str]:
 
 
 async def facts(tx: Tx) -> dict[str, Any]:
-    """Server version, worlds, clusters whose passes fail, processes and leases."""
+    """Server version, worlds, clusters and jobs whose passes fail, processes and leases."""
     every = await worlds.all_worlds(tx)
-    failing = {world.name: await clusters.failing(tx, world.name) for world in every}
+    failing = {world.name: await _failing(tx, world.name) for world in every}
     return {
         "postgres": await sessions.server_version(tx),
         "worlds": every,
@@ -43,6 +43,10 @@ async def facts(tx: Tx) -> dict[str, Any]:
         "processes": [_plain(row) for row in await processes.living(tx)],
         "leases": [_plain(row) for row in await processes.leases(tx)],
     }
+
+
+async def _failing(tx: Tx, world: str) -> list[asyncpg.Record]:
+    return [*await clusters.failing(tx, world), *await jobs.failing(tx, world)]
 
 
 def _plain(row: asyncpg.Record) -> dict[str, Any]:
@@ -55,7 +59,16 @@ async def measured(tx: Tx) -> tuple[list[WorldGauges], list[ProcessGauges]]:
     shown, rest = every[:MOST_WORLDS], every[MOST_WORLDS:]
     if rest:
         lag = max(one.lag_seconds for one in rest)
-        shown.append(WorldGauges(OTHER, sum(one.due for one in rest), lag, sum(one.failing for one in rest)))
+        shown.append(
+            WorldGauges(
+                OTHER,
+                sum(one.clusters_due for one in rest),
+                sum(one.jobs_due for one in rest),
+                lag,
+                sum(one.clusters_failing for one in rest),
+                sum(one.jobs_failing for one in rest),
+            )
+        )
     return shown, await gauges.of_processes(tx)
 
 

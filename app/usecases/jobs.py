@@ -8,7 +8,7 @@ from app.core import job_spec
 from app.core.admission import check_needs
 from app.core.errors import FailedPrecondition, Invalid, NotFound
 from app.core.ids import job_id
-from app.core.job import FINAL, POOL, Job, state
+from app.core.job import FINAL, POOL, Job, job_name, state
 from app.core.job_labels import wish_of
 from app.core.machines import check_machine, metrics
 from app.core.program import program
@@ -126,7 +126,7 @@ async def get(tx: Tx, scope: Scope, job_id: str) -> tuple[Job, World]:
 
 def unknown(scope: Scope, job_id: str) -> NotFound:
     """The service's words, and what to do."""
-    name = f"projects/{scope.account}/locations/{scope.region}/customJobs/{job_id[:64]}"
+    name = job_name(scope.account, scope.region, job_id[:64])
     return NotFound(f"The custom job {name} was not found. List the jobs of this location.", ("job", job_id))
 
 

@@ -32,7 +32,7 @@ async def parts(
 
 
 def _stretch(entry: Entry, stays: _Stays, by: By) -> Stretch:
-    rows = stays.get((entry.account, entry.region, entry.cluster_id, entry.logical_id, entry.number), ())
+    rows = stays.get((entry.account, entry.region, entry.owner_id, entry.logical_id, entry.number), ())
     return Stretch(
         catalog.instance_type(entry.instance_type).accelerators,
         entry.micro_usd_per_hour,

@@ -25,7 +25,9 @@ def entry(start: float, end: float | None, **facts: Any) -> Entry:
     given_facts: dict[str, Any] = {
         "account": "111122223333",
         "region": "us-west-2",
-        "cluster_id": "abcdefghijkl",
+        "owner_id": "abcdefghijkl",
+        "job_name": None,
+        "budget": None,
         "cluster_name": "demo",
         "group": "workers",
         "logical_id": "n-1",
@@ -84,7 +86,7 @@ def test_what_a_lines_parts_do_not_share_is_not_told() -> None:
 
 
 def test_two_clusters_of_one_name_are_two_lines() -> None:
-    twice = [entry(0, 10), entry(20, 30, cluster_id="mnopqrstuvwx")]
+    twice = [entry(0, 10), entry(20, 30, owner_id="mnopqrstuvwx")]
     assert len(lines(twice, KEYS["cluster"], None, at(40))) == 2
 
 

@@ -18,19 +18,21 @@ from app.wire.control.vocabulary import TEXT, Instant, ServiceOf, WorldOf
 router = APIRouter(tags=["bills"])
 _FINEST: Grain = "instance"
 _IN_JSON_ALONE = ("intervals", "workloads")
+_OWNER = ("cluster_arn", "cluster_name", "job", "job_name", "budget")
 _OF_GRAIN: dict[Grain, tuple[str, ...]] = {
-    "instance": ("cluster_arn", "cluster_name", "group", "instance_id", "logical_id"),
-    "group": ("cluster_arn", "cluster_name", "group"),
-    "cluster": ("cluster_arn", "cluster_name"),
-    "job": ("cluster_arn", "cluster_name"),
-    "budget": ("cluster_arn", "cluster_name"),
+    "instance": (*_OWNER, "group", "instance_id", "logical_id"),
+    "group": (*_OWNER, "group"),
+    "cluster": _OWNER,
+    "job": _OWNER,
+    "budget": ("cluster_arn", "cluster_name", "budget"),
     "type": (),
     "account": (),
 }
 
 
 class BillInterval(BaseModel):
-    """A stretch of billable time of one instance. `micro_usd` is what the line grew by it: they sum to the line.
+    """A stretch of billable time of one instance, or of the machine of a job's worker (then `logical_id` is the
+    worker's name). `micro_usd` is what the line grew by it: they sum to the line.
 
     What began before the period is shown from the period's beginning on. `ended` is when it really ended; null: it
     still ran at the period's end.
@@ -39,7 +41,8 @@ class BillInterval(BaseModel):
     instance_id: str
     logical_id: str
     group: str
-    cluster_name: str
+    cluster_name: str | None
+    job_name: str | None
     started: str
     ended: str | None
     milliseconds: int
@@ -64,13 +67,17 @@ class BillLine(BaseModel):
     """One thing's cost: milliseconds x micro_usd_per_hour / 3,600,000, summed, then rounded half up, once.
 
     What a line's parts do not have in common is null. Billing begins when the lifecycle script starts (or the
-    instance has booted, without one) and ends when termination starts. `started` is never before the period; `ended`
-    is when the last of it really ended, and null when something of it still ran at the period's end: at `to`, or at
-    `as_of` if that is earlier.
+    instance has booted, without one) and ends when termination starts; of a job's worker, from the machine's start to
+    its stop. A line is of a cluster or of a job, as far as `by` tells them apart. `started` is never before the period;
+    `ended` is when the last of it really ended, and null when something of it still ran at the period's end: at `to`,
+    or at `as_of` if that is earlier.
     """
 
     cluster_arn: str | None
     cluster_name: str | None
+    job: str | None = Field(description="projects/…/locations/…/customJobs/….")
+    job_name: str | None
+    budget: str | None = Field(description="Of a job.")
     group: str | None
     instance_id: str | None
     logical_id: str | None
@@ -127,6 +134,9 @@ async def read_bill(
     cluster: Annotated[
         str | None, Query(max_length=512, pattern=TEXT, description="Name (of all that had it), id or ARN.")
     ] = None,
+    job: Annotated[
+        str | None, Query(max_length=512, pattern=TEXT, description="Display name (of all that had it), id or name.")
+    ] = None,
     by: Annotated[Grain, Query(description="What a line is about.")] = _FINEST,
     since: Annotated[Instant | None, Query(alias="from", description="Nothing before this instant.")] = None,
     until: Annotated[Instant | None, Query(alias="to", description="Nothing from this instant on.")] = None,
@@ -134,7 +144,7 @@ async def read_bill(
     form: Annotated[Literal["json", "csv"] | None, Query(alias="format", description="Else as Accept says.")] = None,
     accept: Annotated[str, Header()] = "",
 ) -> Any:
-    found = await service.db.run(bills.bill, world, by=by, cluster=cluster, since=since, until=until)
+    found = await service.db.run(bills.bill, world, by=by, cluster=cluster, job=job, since=since, until=until)
     as_csv = form == "csv" or (form is None and accept.partition(";")[0].strip() == "text/csv")
     if as_csv and intervals:
         raise Invalid("A CSV has a row a line: ask for the intervals as JSON.")
@@ -172,6 +182,9 @@ def _line(line: Line, by: Grain) -> dict[str, Any]:
     named = {
         "cluster_arn": line.common(bills.arn_of),
         "cluster_name": line.common(lambda e: e.cluster_name),
+        "job": line.common(bills.job_of),
+        "job_name": line.common(lambda e: e.job_name),
+        "budget": line.common(lambda e: e.budget),
         "group": line.common(lambda e: e.group),
         "instance_id": line.common(lambda e: e.instance_id),
         "logical_id": line.common(lambda e: e.logical_id),
@@ -214,6 +227,7 @@ def _interval(share: Share) -> dict[str, Any]:
         "logical_id": entry.logical_id,
         "group": entry.group,
         "cluster_name": entry.cluster_name,
+        "job_name": entry.job_name,
         "started": to_iso(share.started),
         "ended": to_iso(share.ended) if share.ended else None,
         "milliseconds": share.milliseconds,

@@ -38,6 +38,15 @@ async def read_metrics(service: ServiceOf) -> Response:
     return Response(text, media_type=CONTENT_TYPE_LATEST)
 
 
+_OF_WORLDS = {
+    "clusters_due": "Clusters that wait for a pass.",
+    "jobs_due": "Jobs that wait for a pass.",
+    "lag_seconds": "World time that the oldest of them in a running world is behind; of _other, the longest.",
+    "clusters_failing": "Clusters whose last pass failed.",
+    "jobs_failing": "Jobs whose last pass failed.",
+}
+
+
 async def _state(database: Database) -> bytes:
     worlds, processes = await database.run(health.measured)
     living = [one for one in processes if not one.is_lease]
@@ -56,23 +65,9 @@ async def _state(database: Database) -> bytes:
             ("name",),
             (((one.name,), one.held) for one in processes if one.is_lease),
         ),
-        _gauge(
-            "clusters_due",
-            "Clusters that wait for a pass.",
-            ("world",),
-            (((one.world,), one.due) for one in worlds),
-        ),
-        _gauge(
-            "lag_seconds",
-            "World time that the oldest due cluster of a running world is behind; of _other, the longest.",
-            ("world",),
-            (((one.world,), one.lag_seconds) for one in worlds),
-        ),
-        _gauge(
-            "clusters_failing",
-            "Clusters whose last pass failed.",
-            ("world",),
-            (((one.world,), one.failing) for one in worlds),
+        *(
+            _gauge(name, about, ("world",), (((one.world,), getattr(one, name)) for one in worlds))
+            for name, about in _OF_WORLDS.items()
         ),
     )
     registry = CollectorRegistry()
