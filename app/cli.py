@@ -12,6 +12,7 @@ from app.commands import (
     env,
     execute,
     fault,
+    fleet,
     image,
     observe,
     price,
@@ -51,12 +52,13 @@ app.command()(env.env)
 app.command()(status.status)
 app.command()(doctor.doctor)
 app.command()(bill.bill)
+app.command()(fleet.queue)
 app.command()(world.reset)
 app.command()(observe.requests)
 app.command()(observe.events)
 app.command()(observe.attachments)
 app.command()(observe.metrics)
-for noun in (clock, capacity, quota, fault, image, alarm, price, webhook, world, snapshot, slurm):
+for noun in (clock, capacity, quota, fault, fleet, image, alarm, price, webhook, world, snapshot, slurm):
     app.add_typer(noun.app, name=noun.__name__.rpartition(".")[2])
 
 

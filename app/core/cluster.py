@@ -47,6 +47,8 @@ class Cluster:
     spec: Mapping[str, Any] = field(default_factory=dict)
     past_ordinals: Mapping[str, int] = field(default_factory=dict)
     """Where the numbering of a removed group's nodes goes on if its name comes again: no logical id has two lives."""
+    hosts: bool = False
+    """Jobs have been sent to its nodes (VX-24)."""
 
     @property
     def arn(self) -> str:

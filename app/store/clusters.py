@@ -39,6 +39,9 @@ GET = {by: f"SELECT {CLUSTER.select} FROM cluster WHERE {_LIVE.format(by)}" for 
 LIVING = f"""SELECT {CLUSTER.select} FROM cluster WHERE world = $1 AND deleted_at IS NULL
     AND ($2::text IS NULL OR account = $2) AND ($3::text IS NULL OR region = $3)
     AND ($4::text IS NULL OR name = $4 OR cluster_id = $4) ORDER BY created_at, account, region, cluster_id"""
+CALLED = f"""SELECT {CLUSTER.select} FROM cluster WHERE world = $1 AND deleted_at IS NULL
+    AND (lower(name) = $2 OR cluster_id = $2) AND ($3::text IS NULL OR account = $3)
+    AND ($4::text IS NULL OR region = $4) ORDER BY created_at, account, region, cluster_id"""
 GROUPS = f"SELECT {GROUP.select} FROM instance_group WHERE {_KEY} ORDER BY position"
 DESCRIBE = {
     by: f"""SELECT EXISTS (SELECT 1 FROM read_lag WHERE world = $1), {software.RELEASES_HELD},
@@ -152,6 +155,17 @@ async def living(tx: Tx, world: str, account: str | None, region: str | None, na
     """The live clusters of the world, oldest first: of one account, one region, one name or id, where given."""
     rows = await tx.fetch(LIVING, world, account, region, named)
     return [Cluster(*row) for row in rows]
+
+
+async def called(tx: Tx, world: str, name: str, account: str | None, region: str | None) -> list[Cluster]:
+    """The live clusters of the world that have the name, in lower case, or the id: of one account, one region, where
+    given."""
+    return [Cluster(*row) for row in await tx.fetch(CALLED, world, name, account, region)]
+
+
+async def take_jobs(tx: Tx, scope: Scope, cluster_id: str) -> None:
+    """From now on passes over the locked cluster look after the jobs on its nodes."""
+    await tx.execute(f"UPDATE cluster SET hosts = true WHERE {_KEY} AND NOT hosts", *_key(scope, cluster_id))
 
 
 class Seen(NamedTuple):

@@ -121,7 +121,7 @@ async def _shared(
     return [replace(line, workloads=of_line) for line, of_line in zip(found, parts, strict=True)]
 
 
-class _Owner(NamedTuple):
+class Owner(NamedTuple):
     """Whose bill is asked for: a cluster or a job by name or id, of one account and region where those are given."""
 
     kind: Literal["cluster", "job"]
@@ -132,30 +132,31 @@ class _Owner(NamedTuple):
     """As it was asked for."""
 
 
-def _owner(cluster: str | None, job: str | None) -> _Owner | None:
+def _owner(cluster: str | None, job: str | None) -> Owner | None:
     if cluster is not None and job is not None:
         raise Invalid("The bill is of a cluster or of a job. Leave one of the two out.")
     if cluster is not None:
-        return _cluster(cluster)
+        return of_cluster(cluster)
     return None if job is None else _job(job)
 
 
-def _cluster(cluster: str) -> _Owner:
+def of_cluster(cluster: str) -> Owner:
+    """The cluster that a name, an id or an ARN means. Invalid for an ARN that is none."""
     if not cluster.startswith("arn:"):
-        return _Owner("cluster", None, None, cluster, cluster)
+        return Owner("cluster", None, None, cluster, cluster)
     parts = cluster.split(":", 5)
     name = parts[-1].removeprefix("cluster/")
     if len(parts) != 6 or cluster != cluster_arn(parts[3], parts[4], name):
         raise Invalid(f"'{cluster[:120]}' is not a cluster's ARN. Give its name, or the ClusterArn of CreateCluster.")
-    return _Owner("cluster", parts[4], parts[3], name, cluster)
+    return Owner("cluster", parts[4], parts[3], name, cluster)
 
 
-def _job(job: str) -> _Owner:
+def _job(job: str) -> Owner:
     if not job.startswith("projects/"):
-        return _Owner("job", None, None, job, job)
+        return Owner("job", None, None, job, job)
     match job.split("/"):
         case [_, project, "locations", location, "customJobs", job_id]:
-            return _Owner("job", number_of(project), location, job_id, job)
+            return Owner("job", number_of(project), location, job_id, job)
     raise Invalid(
         f"'{job[:120]}' is not a job's name. Write it as projects/my-project/locations/us-central1/customJobs/123, or "
         "give the display name or the id alone."
@@ -163,7 +164,7 @@ def _job(job: str) -> _Owner:
 
 
 async def _entries(
-    tx: Tx, world: str, owner: _Owner | None, since: WorldTime | None, until: WorldTime | None
+    tx: Tx, world: str, owner: Owner | None, since: WorldTime | None, until: WorldTime | None
 ) -> list[Entry]:
     if owner is None:
         return await ledger.entries(tx, world, since=since, until=until)

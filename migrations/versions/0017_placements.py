@@ -14,6 +14,7 @@ _REPLICA = ("project", "location", "job_id", "replica")
 
 
 def upgrade() -> None:
+    op.add_column("cluster", sa.Column("hosts", sa.Boolean(), nullable=False, server_default=sa.text("false")))
     op.create_table(
         "placement",
         *(sa.Column(name, _TEXT, nullable=False) for name in (*_CLUSTER, *_REPLICA)),
@@ -47,3 +48,4 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.drop_table("placement")
+    op.drop_column("cluster", "hosts")

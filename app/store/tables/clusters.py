@@ -40,6 +40,7 @@ cluster = Table(
     Column("eks_arn", Text),
     Column("spec", JSONB, nullable=False),
     Column("past_ordinals", JSONB, nullable=False, server_default=text("'{}'")),
+    Column("hosts", Boolean, nullable=False, server_default=text("false")),
     time_column("deleted_at"),
     time_column("due_at"),
     Column("failures", Integer, nullable=False, server_default=text("0")),

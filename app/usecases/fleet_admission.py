@@ -1,0 +1,129 @@
+"""Jobs get nodes of a cluster: whole gangs, first come, first served, under the locks of cluster and fleet (VX-24)."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from app import catalog
+from app.core.binding import bound, is_hole
+from app.core.cluster import Cluster
+from app.core.errors import Invalid
+from app.core.fleet_queue import Gang, Served, serve
+from app.core.ids import cluster_arn
+from app.core.job_spec import Pool, Spec, pools
+from app.core.machines import gpus
+from app.core.placing import Host, Need
+from app.core.scope import Scope
+from app.core.times import WorldTime
+from app.core.world import World
+from app.store import clusters, fleet_jobs, fleets, jobs, placements, replicas, wakes
+from app.store.db import Tx
+from app.store.fleet_jobs import Guest
+from app.store.placements import NodeRow, Place
+from app.usecases.machines import machine
+
+
+class Seen(NamedTuple):
+    """A cluster's nodes, who of the jobs needs some of them, and who would get which of them now."""
+
+    nodes: Sequence[NodeRow]
+    hosts: Sequence[Host]
+    guests: Sequence[Guest]
+    served: Served
+
+
+async def admit(tx: Tx, world: World, scope: Scope, cluster_id: str) -> int:
+    """Place those who lack a node, and then those who queue, in their turn; how many jobs got nodes.
+
+    What the cluster has still to do for an earlier instant goes first: then it is looked at again.
+    """
+    held = await clusters.lock(tx, scope, cluster_arn(scope.region, scope.account, cluster_id))
+    if held is None or held.cluster.delete_requested_at is not None:
+        return 0
+    if held.due_at is not None and held.due_at < world.now:
+        await wakes.leave(tx, scope, wakes.FLEET, cluster_id, world.now)
+        return 0
+    await fleets.lock(tx, scope, cluster_id)
+    seen = await look(tx, scope, held.cluster, world.now)
+    count = await _bind(tx, world, scope, cluster_id, seen)
+    later = await jobs.next_waiting(tx, scope, cluster_id, world.now)
+    if later is not None:
+        await wakes.leave(tx, scope, wakes.FLEET, cluster_id, later)
+    return count
+
+
+async def look(tx: Tx, scope: Scope, cluster: Cluster, now: WorldTime) -> Seen:
+    """The cluster's queue, and how it would be served; nothing is changed."""
+    nodes = await placements.nodes(tx, scope, cluster.cluster_id)
+    holes = await fleet_jobs.holes(tx, scope, cluster.cluster_id)
+    waiting = await fleet_jobs.waiting(tx, scope, cluster.cluster_id, now)
+    hosts = [_host(row, cluster) for row in nodes]
+    served = serve(hosts, map(gang_of, holes), map(gang_of, waiting))
+    return Seen(nodes, hosts, [*holes, *waiting], served)
+
+
+def _host(row: NodeRow, cluster: Cluster) -> Host:
+    """A cluster that is still being created has no scheduler that could start anything (chosen)."""
+    kind = catalog.instance_type(row.instance_type)
+    ready = row.ready and cluster.in_service_at is not None
+    return Host(row.logical_id, kind.gpu.name if kind.gpu else None, kind.accelerators, row.taken, ready)
+
+
+def gang_of(guest: Guest) -> Gang:
+    """What has to be placed of the job."""
+    lacking = guest.lacking
+    return Gang(guest.name, [need for need in needs(guest.spec) if lacking is None or need.replica in lacking])
+
+
+def needs(spec: Spec) -> list[Need]:
+    """What each replica of a job needs of a node: as many GPUs of the same model as its machine type has.
+
+    Invalid for an accelerator that no node has.
+    """
+    return [
+        Need(f"workerpool{pool.index}-{ordinal}", *need)
+        for pool in pools(spec)
+        for need in [_need(pool)]
+        for ordinal in range(pool.replicas)
+    ]
+
+
+def _need(pool: Pool) -> tuple[str | None, int]:
+    kind = machine(pool.machine_type)
+    found = gpus(kind, pool.accelerator, pool.accelerators)
+    if found is None and (pool.accelerators or kind.built_in is not None):
+        raise Invalid(
+            f"Machine type {pool.machine_type} has accelerators that no node of a HyperPod cluster has. Use a machine "
+            "type with GPUs, or leave the label windtunnel-cluster out."
+        )
+    return found or (None, 0)
+
+
+async def _bind(tx: Tx, world: World, scope: Scope, cluster_id: str, seen: Seen) -> int:
+    """Write down who got which node, of those who want it still."""
+    chosen = {guest.key: guest for guest in seen.guests if guest.name in seen.served.placed}
+    wanting = await fleet_jobs.lock(tx, scope, cluster_id, chosen)
+    places: list[Place] = []
+    for tenant, keys in groupby(wanting, key=lambda key: key[:2]):
+        home = Scope(world.name, *tenant)
+        places += await _bind_tenant(tx, home, [chosen[key] for key in keys], seen, world.now)
+    await placements.open_at(tx, scope, cluster_id, places, world.now)
+    return len(wanting)
+
+
+async def _bind_tenant(tx: Tx, home: Scope, guests: Sequence[Guest], seen: Seen, now: WorldTime) -> list[Place]:
+    """The same for jobs of one project and region; the places that they take."""
+    billing = {row.logical_id: row.billing for row in seen.nodes}
+    workers = await replicas.of_jobs(tx, home, [guest.job_id for guest in guests])
+    changed, places = {}, []
+    for guest in guests:
+        placed = seen.served.placed[guest.name]
+        held = {need.replica: need.gpus for need in gang_of(guest).needs}
+        taking = [one for one in workers[guest.job_id] if one.name in placed and (not guest.lacking or is_hole(one))]
+        changed[guest.job_id] = [bound(one, placed[one.name], now) for one in taking]
+        for name, node in ((one.name, placed[one.name]) for one in taking):
+            places.append(Place(*guest.key, name, node, billing[node], held[name], guest.display_name, guest.budget))
+    await replicas.save(tx, home, changed)
+    await jobs.admit(tx, home, [guest.job_id for guest in guests if guest.lacking is None], now)
+    await fleet_jobs.hurry(tx, home.world, [guest.key for guest in guests], now)
+    return places

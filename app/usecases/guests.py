@@ -1,0 +1,59 @@
+"""Jobs that run on a cluster's nodes, in the passes that move the one or the other (VX-7, VX-24)."""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from app.core.binding import bereft
+from app.core.cluster import Cluster
+from app.core.instance import Instance
+from app.core.job import Job
+from app.core.job_errors import CLUSTER_GONE
+from app.core.launching import Batch
+from app.core.provisioning import Decision
+from app.core.scope import Scope
+from app.core.times import WorldTime
+from app.store import fleet_jobs, placements, replicas, wakes
+from app.store.db import Tx
+from app.store.fleet_jobs import JobKey
+
+
+async def hold(tx: Tx, scope: Scope, cluster: Cluster, nodes: Sequence[Instance]) -> list[JobKey]:
+    """Lock the jobs that a pass over the cluster may touch, before anything that comes behind jobs is locked."""
+    if cluster.delete_requested_at is not None and cluster.deletion_begun_at is None:
+        return await fleet_jobs.lock_all(tx, scope, cluster.cluster_id)
+    return await fleet_jobs.lock_on(tx, scope, cluster.cluster_id, [node.logical_id for node in nodes])
+
+
+async def follow(tx: Tx, scope: Scope, was: Cluster, batch: Batch, made: Decision, held: Sequence[JobKey]) -> None:
+    """What the pass means for the cluster's jobs: nodes that have left Running, or come to it, or the cluster's end.
+
+    Last of all in the pass, since it leaves a wake.
+    """
+    cluster = made.cluster
+    if batch.left:
+        await lose(tx, scope, cluster.cluster_id, held, batch.left, made.at)
+    if was.deletion_begun_at is None and cluster.deletion_begun_at is not None:
+        await fleet_jobs.fail(tx, scope, cluster.cluster_id, CLUSTER_GONE, made.at)
+    elif batch.came or was.in_service_at is not cluster.in_service_at:
+        await wakes.leave(tx, scope, wakes.FLEET, cluster.cluster_id, made.at)
+
+
+async def lose(
+    tx: Tx, scope: Scope, cluster_id: str, held: Iterable[JobKey], nodes: Sequence[str], at: WorldTime
+) -> None:
+    """The nodes left Running at `at`: their workers are lost, and hold no GPUs any more. The jobs are locked."""
+    gone = set(nodes)
+    for tenant, keys in groupby(held, key=lambda key: key[:2]):
+        home = Scope(scope.world, *tenant)
+        found = await replicas.of_jobs(tx, home, [job_id for _, _, job_id in keys])
+        lost = {job_id: [bereft(one, at) for one in some if one.node in gone] for job_id, some in found.items()}
+        await replicas.save(tx, home, lost)
+        await fleet_jobs.hurry(tx, scope.world, [(*tenant, job_id) for job_id, some in lost.items() if some], at)
+    await placements.leave_nodes(tx, scope, cluster_id, nodes, at)
+
+
+async def leave(tx: Tx, world: str, jobs: Iterable[Job], at: WorldTime) -> None:
+    """The jobs give their nodes back, since they have ended or queue again."""
+    for job in jobs:
+        home = Scope(world, job.fleet_account, job.fleet_region)
+        await placements.leave(tx, home, job.fleet, (job.account, job.region, job.job_id), at)
