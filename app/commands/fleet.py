@@ -20,8 +20,6 @@ def show_fleets(
     show(call("GET", "fleets", world=world, endpoint=endpoint, params={"cluster": cluster}), as_json=as_json)
 
 
-def queue(
-    cluster: Cluster = None, world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False
-) -> None:
+def queue(cluster: Cluster = None, world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
     """The jobs that wait, the first to be served first, and why."""
     show(call("GET", "queue", world=world, endpoint=endpoint, params={"cluster": cluster}), as_json=as_json)

@@ -23,6 +23,4 @@ def bereft(replica: Replica, at: WorldTime) -> Replica:
     """The worker without its node, which left Running at `at`: whatever ran there is lost (VX-7)."""
     if replica.status in LOSABLE:
         return evolve(replica, lost_at=min(replica.lost_at or at, at), lost_to=NODE)
-    if replica.status is Worker.WAITING:
-        return evolve(replica, node=None, launch_after=None, waiting_since=replica.waiting_since or at)
-    return evolve(replica, node=None)
+    return evolve(replica, node=None, launch_after=None)

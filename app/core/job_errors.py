@@ -2,10 +2,11 @@
 
 from urllib.parse import quote
 
-CANCELLED, INVALID_ARGUMENT, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, INTERNAL = 1, 3, 4, 8, 13
+CANCELLED, INVALID_ARGUMENT, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, INTERNAL = 1, 3, 4, 8, 9, 13
 
 PROGRAM, MEMORY, CRASH = "program", "memory", "crash"
 LOST, STOCKOUT, PREEMPTED, INTERNAL_ERROR = "worker-lost", "stockout", "preempted", "internal"
+CLUSTER_GONE = "cluster-gone"
 
 RETRIES = {CRASH: 3, LOST: 3, STOCKOUT: 3, PREEMPTED: 6, INTERNAL_ERROR: 2}
 """How often the whole job is retried after a failure of the class (VX-6, VX-7, VX-12, VX-13); no other class is."""
@@ -18,6 +19,10 @@ _EXITED = "The replica {} exited with a non-zero status of {}. Termination reaso
 _MEMORY = "The replica {} ran out of memory and exited with a non-zero status of {}."
 _STOCKOUT = "Resources are insufficient in region: {}. Try a different region or use a different accelerator."
 _INTERNAL = "Internal error occurred for the current attempt."
+_CLUSTER_GONE = (
+    "The HyperPod cluster that the job was sent to (label windtunnel-cluster) was deleted. Submit the job again with "
+    "the name of another cluster, or without the label."
+)
 CANCEL_MESSAGE = "Job is cancelled."
 TIMEOUT_MESSAGE = (
     "The job has run for longer than its timeout of {} seconds (CustomJobSpec.scheduling.timeout). "
@@ -46,6 +51,8 @@ def error(failure: str, region: str, replica: str | None, code: int | None) -> t
         return INVALID_ARGUMENT, _EXITED.format(replica, code, REASON)
     if failure in (STOCKOUT, PREEMPTED):
         return RESOURCE_EXHAUSTED, _STOCKOUT.format(region)
+    if failure == CLUSTER_GONE:
+        return FAILED_PRECONDITION, _CLUSTER_GONE
     return INTERNAL, _INTERNAL
 
 

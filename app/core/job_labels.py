@@ -41,10 +41,11 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The account and the region in which a cluster is looked for first, when no label names them."""
+    """The account and the region in which a cluster is looked for first, when no label names them: the service's
+    defaults."""
 
-    account: str
-    region: str
+    account: str = "111122223333"
+    region: str = "us-west-2"
 
 
 def wish_of(labels: Mapping[str, str], strategy: str) -> Wish:

@@ -80,7 +80,8 @@ class Replica:
 _STOP = ("since", "stop_at")
 _LOST = ("since", "lost_at")
 _HOLDING = (Worker.PROVISIONING, Worker.STARTING, Worker.RUNNING, Worker.RESTARTING, Worker.DONE)
-_LOSABLE = (Worker.PROVISIONING, Worker.STARTING, Worker.RUNNING, Worker.RESTARTING)
+LOSABLE = (Worker.PROVISIONING, Worker.STARTING, Worker.RUNNING, Worker.RESTARTING)
+"""What is lost with its machine, and goes on elsewhere."""
 
 STAGES = (
     *(Stage(f"stop-{source.lower()}", source, Worker.STOPPING, _STOP) for source in _HOLDING),
@@ -88,7 +89,7 @@ STAGES = (
     Stage("stopped", Worker.STOPPING, Worker.STOPPED, delay="vm_stop"),
     Stage("done", Worker.RUNNING, Worker.DONE, ("since", "done_at"), clears=("exit_at",)),
     Stage("exited", Worker.RUNNING, Worker.RESTARTING, ("since", "exit_at"), clears=("exit_at", "done_at")),
-    *(Stage(f"lost-{source.lower()}", source, Worker.WAITING, _LOST, clears=("lost_at",)) for source in _LOSABLE),
+    *(Stage(f"lost-{source.lower()}", source, Worker.WAITING, _LOST, clears=("lost_at",)) for source in LOSABLE),
     Stage("provisioned", Worker.PROVISIONING, Worker.STARTING, ("since", "boot_after"), "vm"),
     Stage("started", Worker.STARTING, Worker.RUNNING, ("since", "boot_after"), "container"),
     Stage("restarted", Worker.RESTARTING, Worker.RUNNING, delay="container_restart"),

@@ -7,7 +7,7 @@ from app.core import job_errors, job_faults
 from app.core.asking import ask
 from app.core.gang import Gang, Surroundings
 from app.core.job import FLEX_START, Job, JobState
-from app.core.job_errors import INTERNAL_ERROR, PREEMPTED, RETRIES, STOCKOUT
+from app.core.job_errors import CLUSTER_GONE, INTERNAL_ERROR, PREEMPTED, RETRIES, STOCKOUT
 from app.core.log_lines import ERROR, WARNING
 from app.core.replica import AT_WORK, IDLE, Replica, Worker
 from app.core.times import WorldTime, after, millis
@@ -59,7 +59,7 @@ def decide(gang: Gang) -> bool:
     if _primary(gang).status is Worker.DONE:
         _succeed(gang)
         return True
-    if job.attempt_at is None:
+    if job.attempt_at is None and job.failure != CLUSTER_GONE:
         return _begin_attempt(gang)
     return _running(gang) or _failed(gang) or _too_long(gang) or _no_machines(gang)
 
@@ -69,7 +69,7 @@ def next_due(gang: Gang) -> WorldTime | None:
     job = gang.job
     if job.ended_at is not None or gang.is_cancelled:
         return None
-    if job.attempt_at is None:
+    if job.attempt_at is None and job.failure != CLUSTER_GONE:
         begins_at = job.retry_at if job.admitted_at is not None and _are_idle(gang) else None
         times = [begins_at, job.cancel_at]
     else:
@@ -153,13 +153,10 @@ def _begin_attempt(gang: Gang) -> bool:
         for text in STARTING:
             gang.tell(text)
     gang.become(attempt=job.attempt + 1, attempt_at=at, retry_at=None, updated_at=at)
-    asks = {"launch_after": at}
     for place, replica in enumerate(gang.replicas):
         fresh = evolve(replica, status=Worker.WAITING, since=at, restarts=0, **_FRESH)
-        if job.on_cluster and replica.node is None:
-            gang.put(place, evolve(fresh, waiting_since=at))
-        else:
-            gang.put(place, evolve(fresh, **asks))
+        waits = job.on_cluster and replica.node is None  # for a node, which is given, not asked for
+        gang.put(place, fresh if waits else evolve(fresh, launch_after=at))
     rule = gang.around.faults.strike(job_faults.INTERNAL, job_faults.subject(gang, operation=job_faults.CREATE), at)
     if rule is not None:
         gang.become(internal_at=after(at, timedelta(seconds=rule.seconds or 0)))

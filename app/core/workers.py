@@ -118,8 +118,8 @@ def _lost(gang: Gang, before: Replica, replica: Replica) -> Replica:
         elif restarts > MOST_RESTARTS or gang.plan.restart_all:
             gang.become(failure=LOST, failure_replica=replica.name, decide_at=gang.at)
     _give_back(gang, replica)
-    asks = None if gang.job.on_cluster else gang.at
-    return evolve(replica, restarts=restarts, zone=None, node=None, launch_after=asks, waiting_since=gang.at, **_NO_RUN)
+    asks = None if gang.job.on_cluster else gang.at  # a cluster's node is given, not asked for
+    return evolve(replica, restarts=restarts, zone=None, node=None, launch_after=asks, waiting_since=asks, **_NO_RUN)
 
 
 def _stopped(gang: Gang, replica: Replica) -> Replica:

@@ -29,7 +29,7 @@ NODES = f"""SELECT i.logical_id, i.instance_type, i.billings, coalesce(p.gpus, 0
     WHERE {_NODE} = ($1, $2, $3, $4) AND i.terminate_at IS NULL AND g.delete_requested_at IS NULL
         AND coalesce(g.node_type, 'Compute') = 'Compute' AND NOT coalesce((g.spec->>'restricted')::boolean, false)
     ORDER BY g.position, i.ordinal"""
-CLOSE = f"UPDATE placement SET ended_at = $5 WHERE {_KEY} AND ended_at IS NULL"
+CLOSE = f"UPDATE placement SET ended_at = greatest(started_at, $5) WHERE {_KEY} AND ended_at IS NULL"
 USES = """SELECT p.account, p.region, p.cluster_id, p.logical_id, p.billing, p.project, p.location, p.job_id,
         p.job_name, p.budget, p.gpus, p.started_at, p.ended_at
     FROM placement p WHERE p.world = $1 AND p.gpus > 0

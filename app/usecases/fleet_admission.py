@@ -10,6 +10,7 @@ from app.core.cluster import Cluster
 from app.core.errors import Invalid
 from app.core.fleet_queue import Gang, Served, serve
 from app.core.ids import cluster_arn
+from app.core.job_labels import Home, Wish, chosen
 from app.core.job_spec import Pool, Spec, pools
 from app.core.machines import gpus
 from app.core.placing import Host, Need
@@ -30,6 +31,17 @@ class Seen(NamedTuple):
     hosts: Sequence[Host]
     guests: Sequence[Guest]
     served: Served
+
+
+async def choose(tx: Tx, world: str, wish: Wish, home: Home) -> Cluster:
+    """The cluster that is meant, locked until the transaction ends; from now on its passes look after jobs. Invalid
+    when none is, or several are, or it is going."""
+    found = chosen(wish, await clusters.called(tx, world, wish.cluster or "", wish.account, wish.region), home)
+    scope = Scope(world, found.account, found.region)
+    held = await clusters.lock(tx, scope, found.arn)
+    cluster = chosen(wish, [] if held is None else [held.cluster], home)
+    await clusters.take_jobs(tx, scope, cluster.cluster_id)
+    return cluster
 
 
 async def admit(tx: Tx, world: World, scope: Scope, cluster_id: str) -> int:
@@ -101,12 +113,12 @@ def _need(pool: Pool) -> tuple[str | None, int]:
 
 async def _bind(tx: Tx, world: World, scope: Scope, cluster_id: str, seen: Seen) -> int:
     """Write down who got which node, of those who want it still."""
-    chosen = {guest.key: guest for guest in seen.guests if guest.name in seen.served.placed}
-    wanting = await fleet_jobs.lock(tx, scope, cluster_id, chosen)
+    served = {guest.key: guest for guest in seen.guests if guest.name in seen.served.placed}
+    wanting = await fleet_jobs.lock(tx, scope, cluster_id, served)
     places: list[Place] = []
     for tenant, keys in groupby(wanting, key=lambda key: key[:2]):
         home = Scope(world.name, *tenant)
-        places += await _bind_tenant(tx, home, [chosen[key] for key in keys], seen, world.now)
+        places += await _bind_tenant(tx, home, [served[key] for key in keys], seen, world.now)
     await placements.open_at(tx, scope, cluster_id, places, world.now)
     return len(wanting)
 

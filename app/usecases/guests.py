@@ -52,6 +52,11 @@ async def lose(
     await placements.leave_nodes(tx, scope, cluster_id, nodes, at)
 
 
+async def taken_away(tx: Tx, scope: Scope, cluster_id: str, nodes: Sequence[str], at: WorldTime) -> None:
+    """A request takes the nodes out of Running; the cluster is locked."""
+    await lose(tx, scope, cluster_id, await fleet_jobs.lock_on(tx, scope, cluster_id, nodes), nodes, at)
+
+
 async def leave(tx: Tx, world: str, jobs: Iterable[Job], at: WorldTime) -> None:
     """The jobs give their nodes back, since they have ended or queue again."""
     for job in jobs:

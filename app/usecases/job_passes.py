@@ -12,6 +12,7 @@ from typing import NamedTuple
 import asyncpg
 
 from app import catalog
+from app.core.binding import is_hole
 from app.core.capacity import Stock
 from app.core.faults import Faults
 from app.core.gang import Gang, Surroundings
@@ -27,6 +28,7 @@ from app.core.world import World
 from app.store import capacity, faults, jobs, ledger, logs, replicas, wakes, worlds
 from app.store.db import CONNECTION_LOST, Tx
 from app.store.jobs import Claimed
+from app.usecases import guests
 from app.usecases.machine_prices import machine_rates
 from app.usecases.machines import machine
 
@@ -111,6 +113,7 @@ async def _handle(tx: Tx, world: World, scope: Scope, batch: Sequence[Claimed], 
     await _save(tx, scope, world, loaded, gangs)
     await _save_bills(tx, scope, gangs)
     await _save_around(tx, scope, around)
+    await guests.leave(tx, scope.world, _leaving(loaded, gangs), at)
     await _leave_wakes(tx, scope, loaded, gangs)
     return Counter(jobs=len(gangs), passes=1)
 
@@ -174,16 +177,33 @@ async def _save_around(tx: Tx, scope: Scope, around: Surroundings) -> None:
         await faults.record(tx, scope.world, struck.counted, struck.hits, struck.hits_before)
 
 
+def _leaving(loaded: Sequence[Loaded], gangs: Sequence[Gang]) -> list[Job]:
+    """The jobs that need their cluster's nodes no more: they have ended, or queue again."""
+    before = [one.claimed.job for one in loaded]
+    return [
+        gang.job
+        for was, gang in zip(before, gangs, strict=True)
+        if was.on_cluster and was.admitted_at is not None and was.ended_at is None
+        if gang.job.ended_at is not None or gang.job.admitted_at is None
+    ]
+
+
+def _lacks_nodes(one: Loaded, gang: Gang) -> bool:
+    """Some of its workers have begun to wait for a node in the place of a lost one."""
+    return any(is_hole(new) for old, new in zip(one.replicas, gang.replicas, strict=True) if new is not old)
+
+
 async def _leave_wakes(tx: Tx, scope: Scope, loaded: Sequence[Loaded], gangs: Sequence[Gang]) -> None:
-    """Last of all: fleets in which something came free or somebody queues again, studies whose trials have ended."""
+    """Last of all: fleets in which something came free, or is needed again, and studies whose trials have ended."""
     left: dict[tuple[Scope, str, str], WorldTime] = {}
     for one, gang in zip(loaded, gangs, strict=True):
         before, job = one.claimed.job, gang.job
         ended = job.ended_at is not None and before.ended_at is None
-        if ended or (job.admitted_at is None and before.admitted_at is not None):
-            home = Scope(scope.world, job.fleet_account, job.fleet_region)
-            at = gang.at if ended else job.queued_at
-            _note(left, (home, wakes.FLEET, job.fleet), at)
+        home = Scope(scope.world, job.fleet_account, job.fleet_region)
+        if ended or (job.on_cluster and _lacks_nodes(one, gang)):
+            _note(left, (home, wakes.FLEET, job.fleet), gang.at)
+        elif job.admitted_at is None and before.admitted_at is not None:
+            _note(left, (home, wakes.FLEET, job.fleet), job.queued_at)
         if ended and job.tuning_id is not None:
             _note(left, (scope, wakes.STUDY, job.tuning_id), job.shown_at or gang.at)
     for (home, kind, subject), at in sorted(left.items(), key=lambda item: (item[0][1:], str(item[0][0]))):

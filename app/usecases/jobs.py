@@ -6,10 +6,11 @@ from typing import Any
 
 from app.core import job_spec
 from app.core.admission import check_needs
-from app.core.errors import FailedPrecondition, Invalid, NotFound
+from app.core.cluster import Cluster
+from app.core.errors import FailedPrecondition, NotFound
 from app.core.ids import job_id
 from app.core.job import FINAL, POOL, Job, job_name, state
-from app.core.job_labels import wish_of
+from app.core.job_labels import Home, wish_of
 from app.core.machines import check_machine, metrics
 from app.core.program import program
 from app.core.replica import Replica, Worker
@@ -17,7 +18,7 @@ from app.core.scope import Scope
 from app.core.world import World
 from app.store import capacity, fleets, jobs, replicas
 from app.store.db import Tx
-from app.usecases import admission
+from app.usecases import admission, fleet_admission
 from app.usecases.clusters import hold_world, no_world
 from app.usecases.machines import machine, place
 
@@ -36,19 +37,23 @@ class JobIntent:
     trial_id: str | None = None
     pipeline_id: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
+    home: Home = field(default_factory=Home)
 
 
 async def create(tx: Tx, scope: Scope, intent: JobIntent) -> Job:
-    """Write down what is wanted; it is PENDING at once if the quota has room, or else QUEUED.
+    """Write down what is wanted; it is PENDING at once if the quota has room, or else QUEUED. So on a cluster's nodes.
 
     LimitExceeded when it needs more than the quota itself; Invalid for a spec that cannot be.
     """
     world = await hold_world(tx, scope)
     needs = check(scope, intent, world)
+    cluster = await _cluster_of(tx, scope, intent)
+    if cluster is not None:
+        return await _create_on(tx, scope, intent, world, cluster)
     limits = await capacity.quotas(tx, scope)
     check_needs(needs, limits)
     number = await fleets.number_job(tx, scope)
-    job = _build(scope, intent, world, needs, number)
+    job = replace(_build(scope, intent, world, number), needs=needs)
     if not limits:
         job = replace(job, admitted_at=world.now)
     await jobs.insert(tx, scope.world, job, job.admitted_at)
@@ -59,25 +64,47 @@ async def create(tx: Tx, scope: Scope, intent: JobIntent) -> Job:
     return job
 
 
+async def _cluster_of(tx: Tx, scope: Scope, intent: JobIntent) -> Cluster | None:
+    """The cluster that the job's labels name, locked until the transaction ends; None: the region's pool."""
+    wish = wish_of(intent.labels, job_spec.scheduling(intent.spec).strategy)
+    return None if wish.cluster is None else await fleet_admission.choose(tx, scope.world, wish, intent.home)
+
+
+async def _create_on(tx: Tx, scope: Scope, intent: JobIntent, world: World, cluster: Cluster) -> Job:
+    """VX-24: it gets nodes of the cluster, which no quota of Vertex AI limits."""
+    job = replace(
+        _build(scope, intent, world, await fleets.number_job(tx, scope)),
+        fleet=cluster.cluster_id,
+        fleet_account=cluster.account,
+        fleet_region=cluster.region,
+    )
+    await jobs.insert(tx, scope.world, job, None)
+    await replicas.insert(tx, scope, job.job_id, _replicas(job))
+    await admission.admit(tx, world, Scope(scope.world, cluster.account, cluster.region), cluster.cluster_id)
+    return (await _locked(tx, scope, job.job_id)).job
+
+
 def check(scope: Scope, intent: JobIntent, world: World) -> dict[str, int]:
-    """How much of which quota metric the job needs. Invalid for a spec that cannot be."""
+    """How much of which quota metric the job needs, none on a cluster. Invalid for a spec that cannot be."""
     job_spec.check(intent.spec)
     plan = job_spec.scheduling(intent.spec)
+    for pool in job_spec.pools(intent.spec):
+        program(pool, intent.labels, intent.environment, world.timings.delays["program"])
     if wish_of(intent.labels, plan.strategy).cluster is not None:
-        raise Invalid("Jobs on clusters are not there yet. Leave the label windtunnel-cluster out.")
+        fleet_admission.needs(intent.spec)
+        return {}
     needs: dict[str, int] = {}
     for pool in job_spec.pools(intent.spec):
         kind = machine(pool.machine_type)
         check_machine(
             kind, pool.accelerator, pool.accelerators, plan.strategy, place(scope.region), reserved=pool.reserved
         )
-        program(pool, intent.labels, intent.environment, world.timings.delays["program"])
         for metric, amount in metrics(kind, pool.accelerator, pool.accelerators, plan.strategy).items():
             needs[metric] = needs.get(metric, 0) + amount * pool.replicas
     return needs
 
 
-def _build(scope: Scope, intent: JobIntent, world: World, needs: Mapping[str, int], number: int) -> Job:
+def _build(scope: Scope, intent: JobIntent, world: World, number: int) -> Job:
     wish = wish_of(intent.labels, job_spec.scheduling(intent.spec).strategy)
     return Job(
         account=scope.account,
@@ -94,7 +121,6 @@ def _build(scope: Scope, intent: JobIntent, world: World, needs: Mapping[str, in
         fleet=POOL,
         fleet_account=scope.account,
         fleet_region=scope.region,
-        needs=needs,
         environment=intent.environment,
         encryption=intent.encryption,
         budget=wish.budget,

@@ -15,7 +15,7 @@ from app.core.updating import begin_update, check_may_update
 from app.core.world import World
 from app.store import attachments, clusters, instances, moves
 from app.store.db import Tx
-from app.usecases import limits, once, operations
+from app.usecases import guests, limits, once, operations
 from app.usecases.clusters import must_lock_all, save_due, scaling
 from app.usecases.provisioning import Policy
 
@@ -121,6 +121,8 @@ async def _carry_out(
     leaving = [core.detached(node, now) for node in taken]
     dues = [next_due(node, world.timings.delays) for node in leaving]
     await instances.save(tx, scope, source.cluster_id, leaving, dues)
+    if source.hosts:
+        await guests.taken_away(tx, scope, source.cluster_id, [node.logical_id for node in leaving], now)
     await moves.insert(tx, scope, target.cluster_id, core.begun(taken, ends.target, now, world.timings))
     less, more = core.left(ends.source, len(taken)), core.joined(ends.target, len(taken))
     if source.cluster_id == target.cluster_id:

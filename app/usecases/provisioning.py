@@ -27,7 +27,7 @@ from app.core.world import World
 from app.store import capacity, clusters, events, faults, governance, instances, lag, ledger, outbox, plans, worlds
 from app.store.clusters import Claimed
 from app.store.db import CONNECTION_LOST, Tx
-from app.usecases import arrivals, operations, reserving
+from app.usecases import arrivals, guests, operations, reserving
 from app.usecases.prices import rates
 from app.usecases.rollouts import roll_out
 from app.usecases.upkeep import begin_updates, wake_for_updates
@@ -88,6 +88,7 @@ async def handle(tx: Tx, world: World, due: Claimed, policy: Policy) -> Counter[
     scope = Scope(world.name, cluster.account, cluster.region)
     groups = await clusters.groups(tx, scope, cluster.cluster_id)
     nodes = await instances.due(tx, scope, cluster.cluster_id, at, BATCH)
+    held = await guests.hold(tx, scope, cluster, nodes) if cluster.hosts else []
     around = await _surroundings(tx, world, scope, groups, nodes)
     batch = work(cluster, groups, nodes, at, world.now, around)
     made = Decision(cluster, _count(groups, batch), at, events=batch.events)
@@ -111,13 +112,15 @@ async def handle(tx: Tx, world: World, due: Claimed, policy: Policy) -> Counter[
         await operations.end_health_checks(tx, scope, cluster.cluster_id, batch.examined, at)
     if made.gone:
         await governance.end_with_cluster(tx, scope, cluster.cluster_id, made.at, world.timings.delays["governance"])
+    if cluster.hosts:
+        await guests.follow(tx, scope, cluster, batch, made, held)
     return Counter(nodes=len(nodes) + len(new), events=len(made.events), passes=1)
 
 
 async def _surroundings(
     tx: Tx, world: World, scope: Scope, groups: Mapping[str, Group], nodes: Sequence[Instance]
 ) -> Surroundings:
-    """Locks, in this order everywhere: the cluster (already held), the fault rules, the pools, the training plans."""
+    """Locks, in this order everywhere: the cluster and jobs on it (held), fault rules, pools, training plans."""
     growing = {name for name, group in groups.items() if group.slots < max(group.target, group.stable_target)}
     touched = {node.group for node in nodes} | growing
     types = {node.instance_type for node in nodes}

@@ -71,6 +71,9 @@ async def test_each_stay_of_a_replica_is_a_row_of_its_own(database: Database, sc
         ]
         assert len(await placements.uses(tx, scope.world, at(3), at(4))) == 1
         assert await placements.uses(tx, scope.world, None, at(1)) == []
+        await placements.leave(tx, scope, CLUSTER_ID, JOB, T0)
+        ends = [row.ended_at for row in await placements.uses(tx, scope.world, None, at(9))]
+        assert ends == [at(3), at(3), at(3)], "whose pass lags ends no stay before it began"
 
 
 async def test_a_replica_is_on_one_node_at_a_time_within_its_bill_and_forward(database: Database, scope: Scope) -> None:
@@ -84,6 +87,3 @@ async def test_a_replica_is_on_one_node_at_a_time_within_its_bill_and_forward(da
         with pytest.raises(error):
             async with database.transaction() as tx:
                 await placements.open_at(tx, scope, CLUSTER_ID, [place], at(9))
-    with pytest.raises(asyncpg.CheckViolationError):
-        async with database.transaction() as tx:
-            await placements.leave_nodes(tx, scope, CLUSTER_ID, ["n-1"], T0)
