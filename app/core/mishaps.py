@@ -51,4 +51,5 @@ def _may_regard(rule: Rule, subject: Subject) -> bool:
         and rule.account in (None, subject.account)
         and rule.region in (None, subject.region)
         and (rule.cluster is None or subject.cluster != "")
+        and rule.job in (None, subject.job)
     )

@@ -34,12 +34,13 @@ class Mishaps:
         self._known.clear()
         self._epoch += 1
 
-    async def befall(self, scope: Scope, api: str, operation: str, cluster: str) -> Mishap | None:
-        """What befalls this request; None: nothing. `cluster` is the name or ARN that it names, or empty."""
+    async def befall(self, scope: Scope, api: str, operation: str, cluster: str, job: str = "") -> Mishap | None:
+        """What befalls this request; None: nothing. `cluster` is the name or ARN that it names, or empty; so is `job`,
+        by id or, where the request makes it, by name."""
         rules = await self._rules(scope.world)
         if not rules:
             return None
-        subject = Subject(scope.account, scope.region, cluster, api=api, operation=operation)
+        subject = Subject(scope.account, scope.region, cluster, api=api, operation=operation, job=job)
         if not may_befall(rules, subject):
             return None
         return await self._database().run(_strike, scope, subject)

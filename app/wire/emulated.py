@@ -1,4 +1,4 @@
-"""Which AWS services are emulated, with every operation registered."""
+"""Which services are emulated, with every operation registered."""
 
 import importlib
 import pkgutil
@@ -8,6 +8,8 @@ from app.wire import cost_explorer
 from app.wire import sagemaker as topics
 from app.wire.aws.registry import AwsService
 from app.wire.moto import dialect as moto
+from app.wire.vertex import application as vertex
+from app.wire.vertex import rpc
 
 DIALECTS = {MOTO: moto.MOTO}
 """The profiles whose worlds have another's manners."""
@@ -18,3 +20,9 @@ def services() -> tuple[AwsService, ...]:
     for topic in pkgutil.iter_modules(topics.__path__):
         importlib.import_module(f"{topics.__name__}.{topic.name}")
     return topics.sagemaker, cost_explorer.cost_explorer
+
+
+def operations() -> dict[str, frozenset[str]]:
+    """The operations that a fault rule can name, by API: those of AWS's models, and Google's that are emulated."""
+    named = {service.name: service.model.operation_names for service in services()}
+    return named | {rpc.API: frozenset(vertex.rpcs())}

@@ -49,7 +49,7 @@ class FaultRule(BaseModel):
     node: Name | None = Field(default=None, description="Logical id of a node; of one that runs, also its instance id.")
     attempt: Count | None = Field(default=None, description="The node's n-th launch.")
     operation: Name | None = Field(default=None, description="Operation of the API, as CreateCluster.")
-    api: Api | None = Field(default=None, description="One of: sagemaker, ce.")
+    api: Api | None = Field(default=None, description="One of: sagemaker, ce, vertex.")
     code: Code | None = Field(default=None, description="Which error, fault or kind it is.")
     message: Annotated[str, Field(min_length=1, max_length=1024, pattern=TEXT)] | None = Field(
         default=None, description="The text of the error."
@@ -205,7 +205,7 @@ def _length(given: FaultRule) -> dict[str, int]:
 
 
 def _check_api(api: str | None, operation: str | None) -> None:
-    services = {service.name: service.model.operation_names for service in emulated.services()}
+    services = emulated.operations()
     if api is not None and api not in services:
         raise Invalid(f"There is no API '{api}' here. Choose one of: {', '.join(services)}.")
     known = [name for each, names in services.items() if api in (None, each) for name in names]

@@ -81,9 +81,13 @@ def _is_set(value: Mapping[str, Any], name: str) -> bool:
 
 @dataclass(frozen=True)
 class Of:
-    """The field holds one of an enum: its name or its number is read, its name is kept; zero is unset."""
+    """The field holds one of an enum: its name or its number is read, its name is kept.
+
+    Zero is unset, unless the field has presence.
+    """
 
     kind: type[IntEnum]
+    presence: bool = False
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         number = whole(32)
@@ -95,7 +99,7 @@ class Of:
                 known = self.kind[value] if isinstance(value, str) else self.kind(number(value))
             except (KeyError, ValueError, TypeError, OverflowError):
                 raise invalid(message_type(self.kind.__qualname__, info)) from None
-            return known.name if known else None
+            return known.name if known or self.presence else None
 
         return core_schema.with_info_plain_validator_function(read)
 

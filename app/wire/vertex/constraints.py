@@ -17,9 +17,7 @@ LONGEST_LABEL = 64
 """Characters of a key or a value, as the protocol states it."""
 UNSET = "Required field is not set."
 _KMS_KEY = re.compile(r"projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/]+")
-_LABEL = (
-    "Label keys and values can only contain lowercase letters, numbers, dashes and underscores: up to 64."
-)
+_LABEL = "Label keys and values can only contain lowercase letters, numbers, dashes and underscores: up to 64."
 
 
 def enforce(violations: Iterator[Violation]) -> None:

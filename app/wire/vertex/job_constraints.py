@@ -24,9 +24,7 @@ def broken(spec: Spec, path: str, region: str) -> Iterator[Violation]:
     """What is wrong with the spec of a job in the region, beside required fields that are unset."""
     pools: Sequence[Spec] = spec.get("workerPoolSpecs", ())
     if len(pools) > MOST_POOLS:
-        yield Violation(
-            f"{path}.worker_pool_specs", f"There are {len(pools)} pools, of at most {MOST_POOLS}."
-        )
+        yield Violation(f"{path}.worker_pool_specs", f"There are {len(pools)} pools, of at most {MOST_POOLS}.")
     if pools and not pools[0]:
         yield Violation(f"{path}.worker_pool_specs[0]", "The first worker pool, of the primary replica, must be set.")
     elif pools and int(pools[0].get("replicaCount", 1)) != 1:

@@ -108,7 +108,7 @@ class Call:
         name = parse(_reached(request, self.rpc.target), field)
         self.scope = name.scope(self.world)
         _check_collections(self.rpc, name, field)
-        self.mishap = await self.service.mishaps.befall(self.scope, API, self.rpc.name, "")
+        self.mishap = await self.service.mishaps.befall(self.scope, API, self.rpc.name, "", self._job(request, name))
         if self.mishap is not None and self.mishap.instead is not None:
             raise error_of(self.mishap.instead, self.scope)
         try:
@@ -116,6 +116,13 @@ class Call:
                 return await self.rpc.handler(Context(self.service, self.scope, name, self.version), request)
         except DomainError as error:
             raise of_domain(error) from error
+
+    def _job(self, request: Message, name: Name) -> str:
+        """The job that is named, or the name of the one to make, or nothing."""
+        if name.collections[:1] == ("customJobs",) and len(name.path) > 1:
+            return name.path[1]
+        made = getattr(request, self.rpc.body, None) if self.rpc.service == JOBS else None
+        return getattr(made, "display_name", None) or ""
 
 
 def _reached(request: Message, path: tuple[str, ...]) -> str:

@@ -56,7 +56,7 @@ class Presets(Message):
         TEXT = 2
         TABULAR = 3
 
-    query: Annotated[str | None, Of(Query)] = None
+    query: Annotated[str | None, Of(Query, presence=True)] = None
     modality: Annotated[str | None, Of(Modality)] = None
 
 
