@@ -12,7 +12,15 @@ from app.settings import CONFIG_VARIABLE, Settings
 WORLD_PATH = re.compile(r"/w/[^/]*$")
 
 # What would send a client elsewhere, or with other keys, in spite of the variables below.
-OVERRIDING = ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_SAGEMAKER", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS")
+OVERRIDING = (
+    "AWS_PROFILE",
+    "AWS_SESSION_TOKEN",
+    "AWS_ENDPOINT_URL_SAGEMAKER",
+    "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
+    "CLOUDSDK_AUTH_ACCESS_TOKEN_FILE",
+)
+GOOGLE_PROJECT, GOOGLE_LOCATION = "windtunnel", "us-central1"
+"""What Google's clients are told; any other project is there as well, and so is every location of the catalogue."""
 
 
 def world_endpoint(endpoint: str, world: str | None) -> str:
@@ -27,7 +35,7 @@ def world_endpoint(endpoint: str, world: str | None) -> str:
 
 
 def variables(settings: Settings, endpoint: str, world: str | None, config: Path | None = None) -> dict[str, str]:
-    """What a client's environment needs: the AWS SDKs' names, and ours for the `windtunnel` verbs.
+    """What a client's environment needs: the AWS SDKs' names, Google's, and ours for the `windtunnel` verbs.
 
     With `config` the verbs read it too: that is where the control token may be.
     """
@@ -41,9 +49,35 @@ def variables(settings: Settings, endpoint: str, world: str | None, config: Path
         "AWS_REGION": settings.default_region,
         "AWS_PAGER": "",
         "AWS_EC2_METADATA_DISABLED": "true",
+        **_google(address),
         "WINDTUNNEL_ENDPOINT": address,
         **({CONFIG_VARIABLE: str(config.absolute())} if config else {}),
     }
+
+
+def _google(address: str) -> dict[str, str]:
+    """For gcloud and for Cloud Storage's clients. The SDK of Vertex AI reads no variable: see `python_lines`."""
+    return {
+        "CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM": f"{address}/",
+        "CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING": f"{address}/",
+        "CLOUDSDK_AUTH_ACCESS_TOKEN": "windtunnel",
+        "CLOUDSDK_CORE_PROJECT": GOOGLE_PROJECT,
+        "CLOUDSDK_AI_REGION": GOOGLE_LOCATION,
+        "CLOUDSDK_CORE_DISABLE_PROMPTS": "1",
+        "GOOGLE_CLOUD_PROJECT": GOOGLE_PROJECT,
+        "STORAGE_EMULATOR_HOST": address,
+    }
+
+
+def python_lines(endpoint: str, world: str | None) -> list[str]:
+    """What points `google-cloud-aiplatform` here, which no variable does."""
+    return [
+        "from google.auth.credentials import AnonymousCredentials",
+        "from google.cloud import aiplatform",
+        f"aiplatform.init(project={GOOGLE_PROJECT!r}, location={GOOGLE_LOCATION!r}, "
+        f"api_endpoint={world_endpoint(endpoint, world)!r}, api_transport='rest', "
+        f"credentials=AnonymousCredentials(), staging_bucket='gs://{GOOGLE_PROJECT}')",
+    ]
 
 
 def shell_lines(settings: Settings, endpoint: str, world: str | None, config: Path | None = None) -> list[str]:

@@ -88,6 +88,16 @@ def test_env_speaks_json_too() -> None:
     assert told["AWS_ENDPOINT_URL"] == told["WINDTUNNEL_ENDPOINT"] == "http://127.0.0.1:1/w/w1"
 
 
+def test_env_for_google() -> None:
+    """VX-20: gcloud and Cloud Storage's clients read variables; the SDK of Vertex AI is given lines of Python."""
+    told = json.loads(windtunnel("env", "--world", "w1", "--endpoint", "http://127.0.0.1:1", "--json").stdout)
+    assert told["CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM"] == "http://127.0.0.1:1/w/w1/"
+    assert told["STORAGE_EMULATOR_HOST"] == "http://127.0.0.1:1/w/w1"
+    lines = windtunnel("env", "--world", "w1", "--endpoint", "http://127.0.0.1:1", "--python").stdout
+    compile(lines, "lines", "exec")
+    assert "api_endpoint='http://127.0.0.1:1/w/w1', api_transport='rest'" in lines
+
+
 def test_env_without_a_world_goes_back_to_main(tmp_path: Path) -> None:
     """CT-0, CT-13: and hands on the configuration file, where keys and token may be."""
     config = tmp_path / "windtunnel.toml"
