@@ -9,6 +9,7 @@ from statistics import fmean, median
 from typing import Any, NamedTuple
 
 from app.core.reports import Measurement, Metric
+from app.core.search_space import rounded
 
 FEWEST = 5
 """Trials that must have completed before the decay curve rule stops any (chosen); the convex rule's default."""
@@ -64,6 +65,15 @@ class Rule:
             for one in measurements
             if metric.metric_id in one.metrics
         ]
+
+    def predicted(self, metric: Metric, point: Point, last: Measurement) -> Measurement:
+        """The measurement that the point stands for, as if it had been reported after `last`."""
+        value = {metric.metric_id: rounded(point.good if metric.maximize else -point.good)}
+        return (
+            Measurement(round(point.x), last.step, value)
+            if self.by_time
+            else Measurement(last.elapsed_ms, round(point.x), value)
+        )
 
     def judge(self, running: Curve, completed: Sequence[Curve]) -> Verdict:
         """Whether the running trial should stop, by the trials that have completed."""

@@ -9,9 +9,9 @@ from app.core.search_space import Parameter, Value, Values, choose, grid
 _FINE = 2**53
 
 
-def grid_point(space: Sequence[Parameter], number: int) -> dict[str, Value] | None:
-    """The grid's point of that number, from 1 on; None behind the last."""
-    return next(islice(grid(space), number - 1, None), None)
+def grid_points(space: Sequence[Parameter], first: int, count: int) -> list[dict[str, Value]]:
+    """The grid's points from the number `first`, counted from 1; fewer at its end."""
+    return list(islice(grid(space), first - 1, first - 1 + count))
 
 
 def random_point(space: Sequence[Parameter], seed: int, subject: str) -> dict[str, Value]:

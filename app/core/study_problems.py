@@ -178,10 +178,10 @@ def _known(kind: str, value: Any) -> Any:
 
 def _has(facts: Json, kind: str, value: Any) -> bool:
     if kind == "INTEGER":
-        return int(facts.get("minValue", 0)) <= value <= int(facts.get("maxValue", 0))
+        return bool(int(facts.get("minValue", 0)) <= value <= int(facts.get("maxValue", 0)))
     if kind == "DISCRETE":
         return any(abs(float(one) - value) < EPSILON for one in facts.get("values", ())[:MOST_VALUES])
-    return value in facts.get("values", ())
+    return bool(value in facts.get("values", ()))
 
 
 def _stopping(spec: Json) -> Iterator[Problem]:

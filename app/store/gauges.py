@@ -19,18 +19,19 @@ def _oldest(table: str) -> str:
 
 # A frozen or leased world is not behind: its clock waits for whoever advances it.
 WORLDS = f"""WITH w AS MATERIALIZED (SELECT {COLUMNS} FROM world) SELECT w.name,
-        {_count("cluster", "due_at <= w.now")}, {_count("custom_job", "due_at <= w.now")},
+        {_count("cluster", "due_at <= w.now")},
+        {_count("custom_job", "due_at <= w.now")} + {_count("tuning_job", "due_at <= w.now")},
         CASE WHEN w.frozen OR w.leased THEN 0 ELSE greatest(0, coalesce(extract(epoch FROM w.now -
-            least({_oldest("cluster")}, {_oldest("custom_job")})), 0)) END::float8,
-        {_count("cluster", _FAILING)}, {_count("custom_job", _FAILING)}
+            least({_oldest("cluster")}, {_oldest("custom_job")}, {_oldest("tuning_job")})), 0)) END::float8,
+        {_count("cluster", _FAILING)}, {_count("custom_job", _FAILING)} + {_count("tuning_job", _FAILING)}
     FROM w ORDER BY w.name"""
 PROCESSES = f"""SELECT 'process', kind, name, passes, true FROM process WHERE {ALIVE}
     UNION ALL SELECT 'lease', '', name, passes, until_wall > clock_timestamp() FROM lease ORDER BY 1, 2, 3"""
 
 
 class WorldGauges(NamedTuple):
-    """Clusters and jobs that are due, how long the oldest has been (world time, running worlds), and those whose
-    passes fail."""
+    """Clusters, and jobs of both kinds, that are due, how long the oldest has been (world time, running worlds), and
+    those whose passes fail."""
 
     world: str
     clusters_due: int

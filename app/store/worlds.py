@@ -39,6 +39,8 @@ BUSY = f"""WITH running AS MATERIALIZED (SELECT name, {NOW} AS now FROM world WH
             AND (c.not_before_wall IS NULL OR c.not_before_wall <= clock_timestamp()))
     OR EXISTS (SELECT 1 FROM custom_job j WHERE j.world = running.name AND j.due_at <= running.now
             AND (j.not_before_wall IS NULL OR j.not_before_wall <= clock_timestamp()))
+    OR EXISTS (SELECT 1 FROM tuning_job t WHERE t.world = running.name AND t.due_at <= running.now
+            AND (t.not_before_wall IS NULL OR t.not_before_wall <= clock_timestamp()))
     OR EXISTS (SELECT 1 FROM wake k WHERE k.world = running.name AND k.at <= running.now)
     OR EXISTS (SELECT 1 FROM capacity_wake k WHERE k.world = running.name AND k.at <= running.now)
     OR EXISTS (SELECT 1 FROM capacity_change k WHERE k.world = running.name AND k.at <= running.now)
@@ -63,6 +65,7 @@ AGENDA = f"""WITH clock AS MATERIALIZED (SELECT {NOW} AS now FROM world WHERE na
     (SELECT min(at) FROM capacity_wake WHERE world = $1),
     (SELECT min(due_at) FROM cluster WHERE world = $1 AND due_at IS NOT NULL),
     (SELECT min(due_at) FROM custom_job WHERE world = $1 AND due_at IS NOT NULL),
+    (SELECT min(due_at) FROM tuning_job WHERE world = $1 AND due_at IS NOT NULL),
     (SELECT min(at) FROM wake WHERE world = $1),
     least({", ".join(_next("settles_at", table) for table in SETTLING)}, {_next("shown_at", "custom_job")},
         {_NEXT_OF_PLANS})"""
@@ -71,14 +74,15 @@ SHIFT = "UPDATE world SET base_wall = base_wall + $1::interval WHERE NOT frozen"
 
 
 class Agenda(NamedTuple):
-    """The earliest due instants of scheduled capacity, of those who wait for machines, of clusters, of jobs, and of
-    what is to be looked at again; and the next one at which a status changes by the clock alone, as that of a compute
-    quota, where there is nothing to do."""
+    """The earliest due instants of scheduled capacity, of those who wait for machines, of clusters, of jobs, of
+    studies, and of what is to be looked at again; and the next one at which a status changes by the clock alone, as
+    that of a compute quota, where there is nothing to do."""
 
     change: WorldTime | None
     machines: WorldTime | None
     cluster: WorldTime | None
     job: WorldTime | None = None
+    study: WorldTime | None = None
     wake: WorldTime | None = None
     shown: WorldTime | None = None
 

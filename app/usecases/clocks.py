@@ -10,7 +10,7 @@ from app.core.times import WorldTime, after, to_iso
 from app.core.world import World
 from app.store import worlds
 from app.store.db import Database, Tx
-from app.usecases import job_passes, wakes
+from app.usecases import job_passes, tuning_passes, wakes
 from app.usecases.capacity import apply_due_changes, wake_waiting
 from app.usecases.provisioning import Policy, pass_over
 
@@ -178,7 +178,7 @@ async def settle_once(
     db: Database, name: str, agenda: worlds.Agenda, now: WorldTime, policy: Policy, epoch: int | None = None
 ) -> Counter[str] | None:
     """One piece of due work of a world, in the order: capacity that changes, those who wait for machines, clusters,
-    jobs, what is to be looked at again. None: no work.
+    jobs, studies, what is to be looked at again. None: no work.
 
     A status has changed by the clock alone: such an instant is counted, and there is nothing to do.
     """
@@ -192,6 +192,8 @@ async def settle_once(
         return await db.run(pass_over, name, policy, epoch)
     if agenda.job is not None and agenda.job <= now:
         return await db.run(job_passes.pass_over, name, policy.error_delay, epoch)
+    if agenda.study is not None and agenda.study <= now:
+        return await db.run(tuning_passes.pass_over, name, epoch)
     if agenda.wake is not None and agenda.wake <= now:
         return await db.run(wakes.handle_first, name, now)
     return None

@@ -6,7 +6,7 @@ from typing import Any
 import asyncpg
 
 from app.core.scope import DEFAULT_WORLD
-from app.store import clusters, gauges, jobs, processes, sessions, worlds
+from app.store import clusters, gauges, jobs, processes, sessions, tuning, worlds
 from app.store.db import Tx
 from app.store.gauges import ProcessGauges, WorldGauges
 
@@ -33,7 +33,7 @@ async def missing(tx: Tx) -> list[str]:
 
 
 async def facts(tx: Tx) -> dict[str, Any]:
-    """Server version, worlds, clusters and jobs whose passes fail, processes and leases."""
+    """Server version, worlds, clusters and jobs of both kinds whose passes fail, processes and leases."""
     every = await worlds.all_worlds(tx)
     failing = {world.name: await _failing(tx, world.name) for world in every}
     return {
@@ -46,7 +46,7 @@ async def facts(tx: Tx) -> dict[str, Any]:
 
 
 async def _failing(tx: Tx, world: str) -> list[asyncpg.Record]:
-    return [*await clusters.failing(tx, world), *await jobs.failing(tx, world)]
+    return [*await clusters.failing(tx, world), *await jobs.failing(tx, world), *await tuning.failing(tx, world)]
 
 
 def _plain(row: asyncpg.Record) -> dict[str, Any]:

@@ -194,7 +194,8 @@ def _lacks_nodes(one: Loaded, gang: Gang) -> bool:
 
 
 async def _leave_wakes(tx: Tx, scope: Scope, loaded: Sequence[Loaded], gangs: Sequence[Gang]) -> None:
-    """Last of all: fleets in which something came free, or is needed again, and studies whose trials have ended."""
+    """Last of all: fleets in which something came free, or is needed again, and studies whose trials have ended, or
+    have begun to run: a study may stop a trial for what it reports."""
     left: dict[tuple[Scope, str, str], WorldTime] = {}
     for one, gang in zip(loaded, gangs, strict=True):
         before, job = one.claimed.job, gang.job
@@ -204,10 +205,15 @@ async def _leave_wakes(tx: Tx, scope: Scope, loaded: Sequence[Loaded], gangs: Se
             _note(left, (home, wakes.FLEET, job.fleet), gang.at)
         elif job.admitted_at is None and before.admitted_at is not None:
             _note(left, (home, wakes.FLEET, job.fleet), job.queued_at)
-        if ended and job.tuning_id is not None:
-            _note(left, (scope, wakes.STUDY, job.tuning_id), job.shown_at or gang.at)
+        if job.tuning_id is not None and (ended or _has_begun(one, gang)):
+            _note(left, (scope, wakes.STUDY, job.tuning_id), (job.shown_at if ended else None) or gang.at)
     for (home, kind, subject), at in sorted(left.items(), key=lambda item: (item[0][1:], str(item[0][0]))):
         await wakes.leave(tx, home, kind, subject, at)
+
+
+def _has_begun(one: Loaded, gang: Gang) -> bool:
+    """The program of the primary replica runs, or runs once more."""
+    return gang.replicas[0].run_at not in (None, one.replicas[0].run_at)
 
 
 def _note(left: dict[tuple[Scope, str, str], WorldTime], key: tuple[Scope, str, str], at: WorldTime) -> None:

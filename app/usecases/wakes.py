@@ -8,10 +8,10 @@ from app.core.times import WorldTime
 from app.core.world import World
 from app.store import wakes, worlds
 from app.store.db import Tx
-from app.usecases import admission
+from app.usecases import admission, tuning_passes
 
 Handler = Callable[[Tx, World, Scope, str], Awaitable[int]]
-HANDLERS: Mapping[str, Handler] = {wakes.FLEET: admission.admit}
+HANDLERS: Mapping[str, Handler] = {wakes.FLEET: admission.admit, wakes.STUDY: tuning_passes.wake}
 """Who looks at a subject of each kind again; the answer counts what was done."""
 
 

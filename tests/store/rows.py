@@ -7,13 +7,17 @@ from app.core.instance import Instance
 from app.core.job import Job
 from app.core.log_lines import Line
 from app.core.metering import Interval
+from app.core.pipeline import Pipeline
 from app.core.scope import Scope
 from app.core.times import WorldTime
-from app.store import creation, fleets, instances, jobs, ledger, logs, replicas, wakes
+from app.core.tuning import Tuning
+from app.store import creation, fleets, instances, jobs, ledger, logs, pipelines, replicas, tuning, wakes
 from app.store.db import Tx
 from app.store.ledger import Rate
 from app.store.placements import Place
 from tests.core.builders import GPU, T0, at, cluster, in_service, node
+from tests.core.test_tuning import made
+from tests.core.test_tuning import tuning as tuning_job
 from tests.core.work import job, replica
 
 CLUSTER_ID = "abcdefghij12"
@@ -41,6 +45,17 @@ async def add_job(tx: Tx, scope: Scope, due: WorldTime | None = None) -> Job:
     await replicas.insert(tx, scope, one.job_id, [replica()])
     await logs.append(tx, [logs.Written(scope, one.job_id, 1, Line(T0, "service", "INFO", "Job is preparing."))])
     await wakes.leave(tx, scope, wakes.FLEET, "", at(5))
+    return one
+
+
+async def add_tuning(tx: Tx, scope: Scope, due: WorldTime = T0) -> Tuning:
+    """A tuning job with a trial that has ended, and a pipeline over it."""
+    one = tuning_job(account=scope.account, region=scope.region)
+    await tuning.insert(tx, scope.world, one, due)
+    await tuning.save_trials(tx, scope, one.tuning_id, [made("S")])
+    await pipelines.insert(
+        tx, scope.world, Pipeline(scope.account, scope.region, "p", 1, "p", {}, {}, None, T0, tuning_id=one.tuning_id)
+    )
     return one
 
 

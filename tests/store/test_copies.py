@@ -10,7 +10,7 @@ from app.store.capacity import Change
 from app.store.db import Database, Tx
 from tests.core.builders import GPU, REGION, T0, at, compute_quota, training_plan
 from tests.store.conftest import make_world
-from tests.store.rows import CLUSTER_ID, add_cluster, add_job, add_nodes, close_one, nodes, open_one, placed
+from tests.store.rows import CLUSTER_ID, add_cluster, add_job, add_nodes, add_tuning, close_one, nodes, open_one, placed
 
 ROWS = {  # tables that this test fills by a statement, since the store writes them only along with other things
     "idempotency": "(world, account, region, operation, token, request_hash, answer, expires_at) "
@@ -65,6 +65,7 @@ async def fill(tx: Tx, scope: Scope) -> None:
     await events.append(tx, scope, CLUSTER_ID, [Event("munge-key", T0)], 0, 9)
     await outbox.announce(tx, scope, CLUSTER_ID, at(1), [("Change", {"n": 1})])
     await add_job(tx, scope)
+    await add_tuning(tx, scope)
     await tags.put(tx, scope, "arn", {"a": "b"})
     await capacity.set_total(tx, scope.world, Change(T0, REGION, "", GPU, 5))
     await capacity.schedule(tx, scope.world, Change(at(9), REGION, "", GPU, None))

@@ -15,6 +15,7 @@ from app.store.tables import (
     snapshots,
     software,
     storage,
+    tuning,
     worlds,
 )
 from app.store.tables.base import metadata
@@ -36,6 +37,7 @@ __all__ = [
     "snapshots",
     "software",
     "storage",
+    "tuning",
     "worlds",
 ]
 
