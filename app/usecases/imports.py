@@ -29,7 +29,7 @@ _WORLD = {
     "frozen": "boolean",
     "now": "timestamp with time zone",
 }
-_ACCOUNT = re.compile("[0-9]{12}")
+_ACCOUNT = re.compile("[0-9]{1,63}")  # of AWS twelve digits, of Google a project's number
 _BYTES = re.compile(r"\\x(?:[0-9a-f]{2})*")
 _DEEPEST = 100
 
@@ -171,6 +171,11 @@ def _is_instance_type(value: str) -> bool:
     return True
 
 
+def _is_charged_for(value: str) -> bool:
+    """An instance type, or a worker's machine and what is attached to it, as `core/gang.py` labels them."""
+    return all(_is_instance_type(part.rpartition(" x ")[2]) for part in value.split(" + "))
+
+
 def _is_group_spec(value: Any) -> bool:
     shape = {"request": dict, "subnets": list, "security_groups": list}
     return isinstance(value, dict) and all(isinstance(value.get(name), kind) for name, kind in shape.items())
@@ -195,6 +200,7 @@ _WORDS: Mapping[tuple[str, str], Callable[[Any], bool]] = {
     ("instance_group", "instance_types"): lambda value: bool(value) and all(map(_is_instance_type, value)),
     ("instance_group", "spec"): _is_group_spec,
     ("instance_group", "zones"): bool,
+    ("ledger", "instance_type"): _is_charged_for,
     ("storage_bucket", "labels"): _is_object,
     ("storage_object", "attributes"): _is_object,
     **{("storage_upload", column): _is_object for column in ("attributes", "checksums", "conditions")},

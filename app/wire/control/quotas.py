@@ -17,8 +17,8 @@ Value = Annotated[int, Field(ge=0, le=MOST_NODES)]
 Project = Annotated[
     str,
     Field(
-        pattern=r"^[a-z0-9][a-z0-9.:-]*$",
-        max_length=100,
+        pattern=r"^([a-z0-9.-]{1,63}:)?[a-z0-9][a-z0-9-]{0,62}$",
+        max_length=127,
         description="Vertex AI's word for the account: a project by its id or number.",
     ),
 ]

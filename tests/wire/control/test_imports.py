@@ -32,6 +32,13 @@ def built(world: TestWorld) -> TestWorld:
     world.fault("boot-slow", group="workers", seconds=30, times=1)
     world.control("POST", "prices", json={"instance_type": "ml.p5.48xlarge", "micro_usd_per_hour": 5})
     world.control("POST", "quotas", json={"name": "ml.p5.48xlarge for cluster usage", "value": 80})
+    world.capacity("a3-highgpu-8g", 4, zone="us-central1-a")
+    world.control("POST", "prices", json={"instance_type": "a3-highgpu-8g/spot", "micro_usd_per_hour": 5})
+    world.control("POST", "quotas", json={"name": "custom_model_training_cpus", "value": 8, "project": "42"})
+    machine = {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 2}
+    pool = {"machineSpec": machine, "replicaCount": "1", "containerSpec": {"imageUri": "train"}}
+    job = {"displayName": "train", "jobSpec": {"workerPoolSpecs": [pool], "scheduling": {"strategy": "SPOT"}}}
+    assert world.http.post(f"{world.endpoint}/v1/projects/42/locations/us-central1/customJobs", json=job).is_success
     world.sagemaker.create_cluster(**slurm(login(), workers(4)), Tags=[{"Key": "où", "Value": "ça"}])
     world.sagemaker.create_cluster(**slurm(workers(1), name="gone"))
     world.advance(minutes=5)
@@ -144,6 +151,7 @@ FORGED: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (first("instance_group", current=9), "ck_instance_group_counts"),
     (first("cluster_event", kind="dance"), "does not know"),
     (first("ledger", previous_number=7), "ck_ledger_chain"),
+    (first("ledger", instance_type="n1-standard-4 + 2 x ml.huge"), "does not know"),
     (first("ledger", ended_at="1999-01-01T00:00:00.000Z"), "ck_ledger_forward"),
     (first("price_override", micro_usd_per_hour=-1), "ck_price_override_price"),
     (first("capacity_pool", used=-1), "ck_capacity_pool_counts"),
