@@ -128,6 +128,10 @@ def _fitted(machine: Machine, accelerator: str | None, count: int) -> tuple[Acce
         raise Invalid("machineSpec.acceleratorCount needs machineSpec.acceleratorType. Set both or none.")
     if machine.built_in is not None:
         return _built_in(machine, machine.built_in, wanted, count)
+    if wanted is None and machine.cpu_quota is None:
+        raise Invalid(
+            f"Machine type {machine.name} needs machineSpec.acceleratorType. Use {_listed(sorted(machine.attachable))}."
+        )
     if wanted is None:
         return None, 0
     if wanted not in machine.attachable:

@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-from app import catalog
 from app.core.capacity import WHOLE_REGION, Pool
 from app.core.errors import Invalid, NotFound
 from app.core.scope import Scope
@@ -37,7 +36,7 @@ async def set_total(
 
     Gives the instant at which that takes effect: now, if `at` is past.
     """
-    if instance_type not in catalog.instance_types() and instance_type not in catalog.machine_types():
+    if not types.is_type(instance_type):
         raise Invalid(types.unknown(instance_type))
     types.check_region(instance_type, region)
     if zone is not None and zone not in types.zones(region):

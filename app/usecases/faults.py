@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from app import catalog
 from app.core.chaos import chaos, of_chaos
 from app.core.effects import LATENCY, check_words, effect_of
 from app.core.errors import Invalid, NotFound
@@ -13,6 +12,7 @@ from app.core.times import to_iso
 from app.core.world import World
 from app.store import faults, worlds
 from app.store.db import Tx
+from app.usecases import types
 from app.usecases.hardware import strike_running
 
 WORDS = ("cluster", "group", "instance_type", "node", "attempt", "operation", "api", "code", "message", "seconds")
@@ -87,8 +87,8 @@ def check(rule: Rule) -> None:
         raise Invalid(f"'seconds' of {rule.effect} may be from 0.001 to {LONGEST_LATENCY_MS // 1000}.")
     if effect.name == LATENCY and rule.milliseconds is None:
         raise Invalid(f"{LATENCY} needs 'seconds': how much later the answer comes, such as 0.2.")
-    if rule.instance_type is not None and rule.instance_type not in catalog.instance_types():
-        raise Invalid(f"No instance type '{rule.instance_type}'. Use a name such as ml.p5.48xlarge.")
+    if rule.instance_type is not None and not types.is_type(rule.instance_type):
+        raise Invalid(types.unknown(rule.instance_type))
     if effect.kind == "launch" and rule.node is not None and rule.node.startswith("i-"):
         raise Invalid(
             f"{rule.effect} strikes a launch, which has no instance id yet. "

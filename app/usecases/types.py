@@ -9,6 +9,11 @@ DEFAULT_LOCATION = "us-central1"
 """Where Vertex AI's machines are if no region is given (chosen): the default region is one of AWS."""
 
 
+def is_type(name: str) -> bool:
+    """Whether either cloud has machines of the type."""
+    return name in catalog.instance_types() or name in catalog.machine_types()
+
+
 def unknown(name: str) -> str:
     """Why there is no such type, and what to do."""
     return f"No instance type '{name[:100]}'. Use a name such as ml.p5.48xlarge, of Vertex AI a3-highgpu-8g."

@@ -54,6 +54,7 @@ def test_what_goes_together_is_taken(machine: Machine, accelerator: str | None, 
         (N1, None, 0, "FLEX_START", "with no accelerator is not supported by FLEX_START, which takes NVIDIA L4"),
         (N1, T4.name, 1, "FLEX_START", "with NVIDIA_TESLA_T4 is not supported by FLEX_START"),
         (CLOUD_TPU, TPU.name, 32, "SPOT", "does not take TPU pods"),
+        (CLOUD_TPU, None, 0, "STANDARD", r"^Machine type cloud-tpu needs machineSpec.acceleratorType. Use TPU_V3\.$"),
         (replace(A3, reservation=True), None, 0, "STANDARD", "not supported without a reservation"),
     ],
 )  # fmt: skip
