@@ -5,9 +5,11 @@ from typing import Any
 
 from app.core.google import GoogleOperation
 from app.core.job import JobState, View, view
+from app.core.job_labels import CLUSTER, Home
 from app.core.listing_filter import Vocabulary
 from app.core.scope import Scope
 from app.core.times import WorldTime
+from app.settings import Settings
 from app.store.db import Tx
 from app.usecases import jobs
 from app.usecases.clusters import world_of
@@ -35,15 +37,23 @@ async def create_custom_job(ctx: Context, req: CreateCustomJobRequest) -> Answer
     message = req.custom_job or CustomJob()
     given = message.canonical()
     spec = given.get("jobSpec", {})
-    enforce(chain(unset(message, ""), common(given), broken(spec, "job_spec", ctx.scope.region)))
+    labels = given.get("labels", {})
+    region = None if CLUSTER in labels else ctx.scope.region
+    enforce(chain(unset(message, ""), common(given), broken(spec, "job_spec", region)))
     intent = jobs.JobIntent(
         display_name=given.get("displayName", ""),
         spec=spec,
-        labels=given.get("labels", {}),
+        labels=labels,
         encryption=given.get("encryptionSpec", {}).get("kmsKeyName"),
+        home=home(ctx.service.settings),
     )
     made = await ctx.service.db.run(jobs.create, ctx.scope, intent)
     return shown(view(made, made.created_at))
+
+
+def home(settings: Settings) -> Home:
+    """Where a label's cluster is looked for first (VX-24)."""
+    return Home(settings.default_account, settings.default_region)
 
 
 @rpc(JOBS, "GET customJobs/*", Named, CustomJob)

@@ -6,7 +6,7 @@ from typing import Any
 
 from app.core.errors import Invalid
 from app.core.job_spec import MOST_POOLS, scheduling
-from app.core.machines import check_machine
+from app.core.machines import check_machine, gpus
 from app.usecases.machines import machine, place
 from app.wire.google.errors import Violation
 
@@ -20,8 +20,9 @@ _NETWORK = re.compile(r"projects/[0-9]+/global/networks/[a-z]([-a-z0-9]{0,61}[a-
 Spec = Mapping[str, Any]
 
 
-def broken(spec: Spec, path: str, region: str) -> Iterator[Violation]:
-    """What is wrong with the spec of a job in the region, beside required fields that are unset."""
+def broken(spec: Spec, path: str, region: str | None) -> Iterator[Violation]:
+    """What is wrong with the spec of a job in the region, beside required fields that are unset; None: on the nodes of
+    a cluster, which Vertex AI's regions and reservations have nothing to do with (VX-24)."""
     pools: Sequence[Spec] = spec.get("workerPoolSpecs", ())
     if len(pools) > MOST_POOLS:
         yield Violation(f"{path}.worker_pool_specs", f"There are {len(pools)} pools, of at most {MOST_POOLS}.")
@@ -37,7 +38,7 @@ def broken(spec: Spec, path: str, region: str) -> Iterator[Violation]:
     yield from _places(spec, path)
 
 
-def _pool(pool: Spec, path: str, strategy: str, region: str) -> Iterator[Violation]:
+def _pool(pool: Spec, path: str, strategy: str, region: str | None) -> Iterator[Violation]:
     tasks = [name for name in ("containerSpec", "pythonPackageSpec") if name in pool]
     if not tasks:
         yield Violation(path, "One of container_spec and python_package_spec must be set.")
@@ -53,7 +54,7 @@ def _pool(pool: Spec, path: str, strategy: str, region: str) -> Iterator[Violati
         yield Violation(field, f"Must be up to {MOST_PACKAGES} URIs that begin with gs://.")
 
 
-def _machine(given: Spec, path: str, strategy: str, region: str) -> Iterator[Violation]:
+def _machine(given: Spec, path: str, strategy: str, region: str | None) -> Iterator[Violation]:
     name = given.get("machineType")
     if name is None:
         yield Violation(f"{path}.machine_type", "Required field is not set.")
@@ -68,7 +69,10 @@ def _machine(given: Spec, path: str, strategy: str, region: str) -> Iterator[Vio
     if reserved and not (affinity.get("key") and affinity.get("values")):
         yield Violation(f"{path}.reservation_affinity", "A specific reservation needs key and values.")
     try:
-        check_machine(machine(name), accelerator, count, strategy, place(region), reserved=reserved)
+        if region is None:
+            gpus(machine(name), accelerator, count)
+        else:
+            check_machine(machine(name), accelerator, count, strategy, place(region), reserved=reserved)
     except Invalid as error:
         yield Violation(f"{path}.machine_type", error.message)
 

@@ -1,0 +1,55 @@
+"""Jobs on clusters as tests see them: through Google's client, on clusters made with boto3."""
+
+from typing import Any
+
+from tests.kit import TestWorld, custom_job, group, worker_pool
+
+PARENT = "projects/p1/locations/us-central1"
+H100 = {"accelerator_type": "NVIDIA_H100_80GB"}
+
+
+def gpu_group(count: int, name: str = "gpus", **facts: Any) -> dict[str, Any]:
+    """A group of nodes with eight H100 each."""
+    return group(name, count, InstanceType="ml.p5.48xlarge", **facts)
+
+
+def gpus(replicas: int = 1, count: int = 8, **env: str) -> dict[str, Any]:
+    """A pool of replicas with so many H100 each; variables of the simulated program by keyword."""
+    pool = worker_pool(f"a3-highgpu-{count}g", replicas, accelerator_count=count, **H100)
+    pool["container_spec"]["env"] = [{"name": f"WINDTUNNEL_{name}", "value": text} for name, text in env.items()]
+    return pool
+
+
+def submit(world: TestWorld, *pools: dict[str, Any], name: str = "train", **labels: str) -> str:
+    """A job on the cluster `demo`, unless labels (`cluster`, `region`, `min_runtime` …) say otherwise; its name."""
+    given = {f"windtunnel-{key.replace('_', '-')}": text for key, text in ({"cluster": "demo"} | labels).items()}
+    made = world.vertex.create_custom_job(parent=PARENT, custom_job=custom_job(name, *pools, labels=given))
+    return str(made.name)
+
+
+def told(world: TestWorld, job: str) -> Any:
+    return world.vertex.get_custom_job(name=job)
+
+
+def state(world: TestWorld, job: str) -> str:
+    """`RUNNING`."""
+    return str(told(world, job).state.name.removeprefix("JOB_STATE_"))
+
+
+def fleet(world: TestWorld) -> tuple[int, int, int]:
+    """GPUs in all, of nodes that take work now, and taken."""
+    [one] = world.control("GET", "fleets")["fleets"]
+    return one["gpus"], one["ready"], one["taken"]
+
+
+def queue(world: TestWorld) -> list[tuple[str, str]]:
+    """Who waits, by display name, and why."""
+    return [(one["job_name"], one["reason"]) for one in world.control("GET", "queue")["queue"]]
+
+
+def held(world: TestWorld) -> dict[str, str]:
+    """The node of each replica that is on one, by the job's name and the replica's."""
+    import json
+
+    rows = json.loads(world.export())["tables"]["placement"]
+    return {f"{row['job_name']}/{row['replica']}": row["logical_id"] for row in rows if row["ended_at"] is None}
