@@ -15,6 +15,8 @@ from app.wire.aws.registry import AwsService
 from app.wire.control.application import application
 from app.wire.control.document import document
 from app.wire.openapi_aws import CoverageRow, coverage, openapi
+from app.wire.vertex import application as vertex
+from app.wire.vertex import document as vertex_document
 
 ROOT = Path(__file__).parent.parent
 SAID = Path(__file__).with_name("coverage.toml")
@@ -29,6 +31,12 @@ An operation that is not emulated answers 501 `NotImplemented`, never a made-up 
 of this family are not emulated. What differs from the real service for all of them, and what is unknown of it, is in
 [fidelity.md](fidelity.md). Each status below, and each error that the model declares, is provoked by the tests through
 boto3; the run fails when one is not.
+"""
+VERTEX_HEAD = """
+## Vertex AI (v1 and v1beta1)
+
+Over REST, and over gRPC by the same functions. What is not emulated answers 501 `UNIMPLEMENTED`. Differences for all of
+them are in [fidelity.md](fidelity.md).
 """
 
 
@@ -52,6 +60,7 @@ def _documents() -> dict[Path, str]:
     documents |= {
         ROOT / "openapi" / f"{_slug(each)}.json": _json(openapi(each, version=__version__)) for each in services
     }
+    documents[ROOT / "openapi" / "vertex.json"] = _json(vertex_document.openapi(vertex.rpcs(), version=__version__))
     return documents | {ROOT / "docs" / "coverage.md": _coverage(services)}
 
 
@@ -68,11 +77,29 @@ def _coverage(services: tuple[AwsService, ...]) -> str:
         parts.append(f"\n## {service.model.title} ({service.model.api_version}): {done} of {len(rows)}\n")
         parts.append("| operation | emulated | statuses that it shows | known differences |\n|---|---|---|---|")
         parts += [_row(row, said) for row in rows]
+    parts.append(_vertex(said["vertex"]))
     parts.append("\n## How each status is reached\n")
     parts.append("| status | value | command |\n|---|---|---|")
     for name, values in said["reached"].items():
         parts += [f"| {name} | {value} | {command} |" for value, command in values.items()]
     return "\n".join(parts) + "\n"
+
+
+def _vertex(said: Mapping[str, Any]) -> str:
+    """Vertex AI, service by service: its RPCs that are emulated, and those that are not."""
+    rpcs = vertex.rpcs()
+    parts = [VERTEX_HEAD]
+    for service in dict.fromkeys(each.service for each in rpcs.values()):
+        names = sorted(name for name, each in rpcs.items() if each.service == service)
+        absent = sorted(said["absent"].get(service, ()))
+        parts.append(f"\n### {service}: {len(names)} of {len(names) + len(absent)}\n")
+        parts.append("| RPC | known differences |\n|---|---|")
+        parts += [f"| {name} | {said['differences'].get(name) or 'none known'} |" for name in names]
+        parts.append(f"\nNot emulated: {', '.join(absent)}." if absent else "\nAll of it is emulated.")
+    parts.append("\n| state | value | command |\n|---|---|---|")
+    for name, values in said["reached"].items():
+        parts += [f"| {name} | {value} | {command} |" for value, command in values.items()]
+    return "\n".join(parts)
 
 
 def _row(row: CoverageRow, said: Mapping[str, Any]) -> str:

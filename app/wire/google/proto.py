@@ -37,6 +37,11 @@ def camel(name: str) -> str:
     return first + "".join(part[:1].upper() + part[1:] for part in rest)
 
 
+def _tell_required(schema: dict[str, Any], kind: type[BaseModel]) -> None:
+    needed = [camel(name) for name, field in kind.model_fields.items() if REQUIRED in field.metadata]
+    schema.update({"required": needed} if needed else {})
+
+
 class Message(BaseModel):
     """A message of one of Google's APIs; `oneofs` names the fields of which at most one may be set."""
 
@@ -48,6 +53,7 @@ class Message(BaseModel):
         loc_by_alias=False,
         protected_namespaces=(),
         defer_build=True,
+        json_schema_extra=_tell_required,
     )
     oneofs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 

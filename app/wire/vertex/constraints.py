@@ -21,8 +21,11 @@ _LABEL = "Label keys and values can only contain lowercase letters, numbers, das
 
 
 def enforce(violations: Iterator[Violation]) -> None:
-    """Raise the one refusal that tells all violations, if there is any."""
-    found = list(violations)
+    """Raise the one refusal that tells all violations, the first of each field, if there is any."""
+    first: dict[str, Violation] = {}
+    for each in violations:
+        first.setdefault(each.field, each)
+    found = list(first.values())
     if not found:
         return
     told = "".join(f"\t{n}.Field: {each.field}; Message: {each.description}" for n, each in enumerate(found, 1))

@@ -1,5 +1,6 @@
 """Custom jobs: create, get, list, delete, cancel (VX-18). They cannot be changed."""
 
+from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
@@ -112,28 +113,31 @@ def _entry(told: View) -> Listed:
 def shown(told: View) -> Answer:
     """The job as CustomJob."""
     job = told.job
-    made: Answer = {
+    return {
         "name": full(Scope("", job.account, job.region), COLLECTION, job.job_id),
         "displayName": job.display_name,
         "jobSpec": job.spec,
         "state": told.state,
-        **times(told),
+        **instants(told.created_at, told.started_at, told.ended_at, told.updated_at),
+        **extras(told.error, job.labels, job.encryption),
     }
-    if told.error is not None:
-        made["error"] = {"code": told.error[0], "message": told.error[1]}
-    if job.labels:
-        made["labels"] = job.labels
-    if job.encryption:
-        made["encryptionSpec"] = {"kmsKeyName": job.encryption}
-    return made
 
 
-def times(told: Any) -> Answer:
+def instants(
+    created: WorldTime, started: WorldTime | None, ended: WorldTime | None, updated: WorldTime
+) -> dict[str, str]:
     """The four instants that are told of a job, those that have come."""
-    instants: dict[str, WorldTime | None] = {
-        "createTime": told.created_at,
-        "startTime": told.started_at,
-        "endTime": told.ended_at,
-        "updateTime": told.updated_at,
-    }
-    return {name: rfc3339(instant) for name, instant in instants.items() if instant is not None}
+    told = {"createTime": created, "startTime": started, "endTime": ended, "updateTime": updated}
+    return {name: rfc3339(instant) for name, instant in told.items() if instant is not None}
+
+
+def extras(error: tuple[int, str] | None, labels: Mapping[str, str], encryption: str | None) -> Answer:
+    """What a job may have or not; `error` is a code of google.rpc.Code and its message."""
+    told: Answer = {}
+    if error is not None:
+        told["error"] = {"code": error[0], "message": error[1]}
+    if labels:
+        told["labels"] = labels
+    if encryption:
+        told["encryptionSpec"] = {"kmsKeyName": encryption}
+    return told

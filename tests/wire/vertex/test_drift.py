@@ -23,8 +23,14 @@ SHARED = {
     ),
 }
 """Messages of ours that stand for several."""
-OF_OTHERS = {"Status", "ListOperationsRequest", "WaitOperationRequest", "ListLocationsRequest"}
-"""Of google.rpc, google.longrunning and google.cloud.location: compared by name alone."""
+OF_OTHERS = {
+    "Status",
+    "HyperparameterTuningJobSpec",
+    "ListOperationsRequest",
+    "WaitOperationRequest",
+    "ListLocationsRequest",
+}
+"""Of google.rpc, google.longrunning and google.cloud.location; and of a schema that is no protocol."""
 SCALARS: dict[int, dict[str, Any]] = {
     FieldDescriptor.TYPE_DOUBLE: {"type": "number", "format": "double"},
     FieldDescriptor.TYPE_FLOAT: {"type": "number", "format": "double"},

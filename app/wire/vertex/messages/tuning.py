@@ -236,3 +236,13 @@ class HyperparameterTuningJob(Message):
     encryption_spec: EncryptionSpec | None = None
     satisfies_pzs: Out[Bool] = None
     satisfies_pzi: Out[Bool] = None
+
+
+class HyperparameterTuningJobSpec(Message):
+    """The inputs of a training pipeline's task, as hyperparameter_tuning_task_1.0.0.yaml has them."""
+
+    study_spec: Required[StudySpec | None] = None
+    trial_job_spec: Required[CustomJobSpec | None] = None
+    max_trial_count: Required[Int32] = None
+    parallel_trial_count: Required[Int32] = None
+    max_failed_trial_count: Int32 = None
