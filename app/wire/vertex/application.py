@@ -6,7 +6,7 @@ from app.service import Service
 from app.wire.vertex.endpoint import VertexEndpoint
 from app.wire.vertex.rpc import RPCS, Rpc
 
-TOPICS = ("custom_jobs", "documents", "locations", "operations")
+TOPICS = ("custom_jobs", "documents", "locations", "operations", "pipelines", "tuning_jobs")
 PREFIXES = ("/v1/", "/v1beta1/", "/ui/")
 """The paths that are Vertex AI's."""
 

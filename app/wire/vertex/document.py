@@ -81,7 +81,9 @@ def _body(rpc: Rpc) -> type[Message] | None:
     """The message of the body, where that is not the request itself."""
     if rpc.body in ("", "*"):
         return None
-    return next(each for each in get_args(rpc.request.model_fields[rpc.body].annotation) if each is not NoneType)
+    kinds = get_args(rpc.request.model_fields[rpc.body].annotation)
+    message: type[Message] = next(each for each in kinds if each is not NoneType)
+    return message
 
 
 def _query(rpc: Rpc) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """From a path of REST to the RPC and the fields that it sets (VX-18). The paths are too regular for a table of routes.
 
 `/v1/projects/P/locations/L/customJobs/ID:cancel`: ids are replaced by `*`, and what is left is looked up. Operations
-may be asked for under any resource, and under `/ui/`, which the SDK polls.
+may be asked for under any resource; they and locations also under `/ui/`, where the SDK looks for them.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from app.wire.google.errors import Code, GoogleError
-from app.wire.vertex.rpc import OPERATIONS, RPCS, Rpc
+from app.wire.vertex.rpc import LOCATIONS, OPERATIONS, RPCS, Rpc
 
 VERSIONS = {"v1": "v1", "v1beta1": "v1beta1", "ui": "v1"}
 
@@ -31,7 +31,7 @@ def route(method: str, path: str) -> Route:
         raise GoogleError(Code.NOT_FOUND, f"Nothing is served at {path[:200]}. docs/coverage.md lists what is.")
     parts[-1], colon, verb = parts[-1].partition(":")
     pattern = _pattern(parts) + colon + verb
-    methods = _table(prefix == "ui").get(pattern)
+    methods = _table(mixins_only=prefix == "ui").get(pattern)
     if methods is None:
         raise GoogleError(
             Code.UNIMPLEMENTED,
@@ -59,10 +59,10 @@ def _pattern(parts: list[str]) -> str:
 
 
 @cache
-def _table(operations_only: bool) -> Mapping[str, Mapping[str, Rpc]]:
+def _table(*, mixins_only: bool) -> Mapping[str, Mapping[str, Rpc]]:
     """Pattern -> method -> RPC."""
     table: dict[str, dict[str, Rpc]] = {}
     for each in RPCS.values():
-        if each.service == OPERATIONS or not operations_only:
+        if each.service in (OPERATIONS, LOCATIONS) or not mixins_only:
             table.setdefault(each.path, {})[each.method] = each
     return table
