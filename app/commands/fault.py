@@ -15,7 +15,8 @@ app = typer.Typer(help="Rules by which things go wrong.", no_args_is_help=True)
 Text = str | None
 EFFECT = (
     "launch-capacity, launch-transient, launch-unhealthy, boot-slow, script-failed, script-hang; node-hardware, "
-    "reboot-failed, terminate-failed; internal-error; api-error, api-throttle, api-latency, api-drop"
+    "reboot-failed, terminate-failed; worker-exit, worker-oom, vm-maintenance, spot-preemption, stockout; "
+    "internal-error; api-error, api-throttle, api-latency, api-drop"
 )
 OPERATION = (
     "Operation of the API, as CreateCluster: for internal-error and the api- effects; UpdateClusterSoftware for the "
@@ -23,11 +24,13 @@ OPERATION = (
 )
 CODE = (
     "The error of api-error and api-throttle; before or after, of api-drop; the fault of node-hardware, as Xid-74; "
-    "the reason of reboot-failed, terminate-failed and internal-error."
+    "the reason of reboot-failed, terminate-failed and internal-error; the exit code of worker-exit, or transient: the "
+    "worker is lost."
 )
 LENGTH = (
     "How much slower boot-slow is, 90 or 5m, else as the profile has it (60s; realistic 15m); how long a node runs "
-    "until node-hardware; how late the answer of api-latency is, in wall time, 200ms or 2s."
+    "until node-hardware, or a job's worker until what befalls it; how late the answer of api-latency is, in wall "
+    "time, 200ms or 2s."
 )
 
 
@@ -44,7 +47,9 @@ def add(
     group: Annotated[Text, typer.Option("--group", help="Instance group.")] = None,
     instance_type: Annotated[Text, typer.Option("--type", help="Instance type.")] = None,
     node: Annotated[Text, typer.Option("--node", help="Logical id; of a node that runs, also instance id.")] = None,
-    attempt: Annotated[int | None, typer.Option("--attempt", min=1, help="The node's n-th launch.")] = None,
+    attempt: Annotated[int | None, typer.Option("--attempt", min=1, help="A node's launch, or a job's try.")] = None,
+    job: Annotated[Text, typer.Option("--job", help="A job's id or display name.")] = None,
+    replica: Annotated[Text, typer.Option("--replica", help="A job's worker, as workerpool0-0.")] = None,
     times: Annotated[int | None, typer.Option("--times", min=1, help="At most so often.")] = None,
     probability: Annotated[float | None, typer.Option("--probability", min=0, max=1)] = None,
     every: Annotated[int | None, typer.Option("--every", min=1, help="Every n-th match.")] = None,
@@ -60,8 +65,8 @@ def add(
     body: dict[str, Any] = {
         **{"effect": effect, "code": code, "message": message, "operation": operation, "api": api},
         **{"account": account, "region": region, "cluster": cluster, "group": group, "instance_type": instance_type},
-        **{"node": node, "attempt": attempt, "times": times, "probability": probability, "every": every},
-        "seed": seed,
+        **{"node": node, "attempt": attempt, "job": job, "replica": replica},
+        **{"times": times, "probability": probability, "every": every, "seed": seed},
         **{"after": after, "before": before, "seconds": duration(seconds) if seconds is not None else None},
     }
     show(call("POST", "faults", world=world, endpoint=endpoint, body=body), as_json=as_json)

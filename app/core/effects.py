@@ -7,17 +7,19 @@ from typing import Literal
 
 from app.core.errors import Invalid
 
-Kind = Literal["launch", "node", "work", "request"]
+Kind = Literal["launch", "node", "job", "work", "request"]
 WHEN = frozenset({"account", "region", "probability", "every", "times", "after", "before"})
 """What every effect takes."""
 _LAUNCH = frozenset({"cluster", "group", "instance_type", "node", "attempt"})
 _NODE = frozenset({"cluster", "group", "instance_type", "node"})
+_JOB = frozenset({"job", "replica", "instance_type", "attempt"})
+_RUN = _JOB | {"node", "seconds"}
 _SCRIPT = _LAUNCH | {"operation"}
 _PATCH = "with the operation `UpdateClusterSoftware` only in software updates"
 _SOFTWARE, _CHECK = ("UpdateClusterSoftware",), ("StartClusterHealthCheck",)
 _WORK = (
     *("CreateCluster", "UpdateCluster", "BatchRebootClusterNodes", "BatchReplaceClusterNodes"),
-    *("DetachClusterNodeVolume", "CreateTrainingPlan", "ExtendTrainingPlan"),
+    *("DetachClusterNodeVolume", "CreateTrainingPlan", "ExtendTrainingPlan", "CreateCustomJob"),
     *(
         f"{verb}{noun}"
         for noun in ("ClusterExtension", "ClusterSchedulerConfig", "ComputeQuota")
@@ -25,7 +27,7 @@ _WORK = (
     ),
 )
 """What begins something that an `internal-error` can make fail."""
-_REQUEST = frozenset({"api", "cluster", "operation"})
+_REQUEST = frozenset({"api", "cluster", "job", "operation"})
 THROTTLES = (
     "ThrottlingException",
     "Throttling",
@@ -84,10 +86,20 @@ _TABLE = (
     Effect("reboot-failed", "node", _NODE | {"code"}, "a node does not come back from a reboot"),
     Effect("terminate-failed", "node", _NODE | {"code"}, "termination fails; `AccessDenied`: the role is gone"),
     Effect(
+        "worker-exit",
+        "job",
+        _RUN | {"code"},
+        "a worker's program exits with `code` (1), `seconds` after it began; the code `transient`: the worker is lost",
+    ),
+    Effect("worker-oom", "job", _RUN, "a worker's program runs out of memory, `seconds` after it began"),
+    Effect("vm-maintenance", "job", _RUN, "a worker's machine is taken away, `seconds` after its program began"),
+    Effect("spot-preemption", "job", _RUN, "the same to a machine of the strategy SPOT, which preempts the job"),
+    Effect("stockout", "job", _JOB, "a worker finds no machine in this attempt of the job, as if the pool were empty"),
+    Effect(
         "internal-error",
         "work",
-        frozenset({"cluster", "operation", "code", "message"}),
-        "what `operation` has begun fails, as far as `code` says",
+        frozenset({"cluster", "job", "attempt", "operation", "code", "message", "seconds"}),
+        "what `operation` has begun fails, as far as `code` says; a job's attempt `seconds` after it began",
         operations=_WORK,
     ),
     Effect("api-error", "request", _REQUEST | {"code", "message"}, "the request is refused with `code` and `message`"),
@@ -105,16 +117,12 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType({effect.name: effect for effect
 """Every effect by its name."""
 WORLD_EFFECTS = tuple(effect.name for effect in _TABLE if effect.kind != "request")
 REQUEST_EFFECTS = tuple(effect.name for effect in _TABLE if effect.kind == "request")
-LATER = ("worker-exit", "worker-oom", "vm-maintenance", "stockout")
-"""They strike Vertex AI's jobs, which are not here yet."""
 
 
 def effect_of(name: str) -> Effect:
     """The effect of this name; Invalid, naming those that there are."""
     if name in EFFECTS:
         return EFFECTS[name]
-    if name in LATER:
-        raise Invalid(f"Fault effect '{name}' strikes jobs of Vertex AI, which this version does not have.")
     raise Invalid(f"Fault effect '{name}' is not available. Choose one of: {', '.join(EFFECTS)}.")
 
 

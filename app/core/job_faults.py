@@ -2,10 +2,12 @@
 
 from datetime import timedelta
 
+from app.core.errors import Invalid
 from app.core.faults import Rule, Subject
 from app.core.gang import Gang
 from app.core.job import SPOT
 from app.core.job_errors import OUT_OF_MEMORY, PREEMPTED
+from app.core.program import MOST_CODE
 from app.core.replica import Replica
 from app.core.times import WorldTime, after
 from app.core.values import evolve
@@ -40,11 +42,18 @@ def subject(gang: Gang, replica: Replica | None = None, operation: str = "") -> 
     )
 
 
-def strike_run(gang: Gang, replica: Replica) -> Replica | None:
-    """The worker with what befalls its run, which has just begun; None: nothing does."""
+def check_exit_code(code: str | None) -> None:
+    """Invalid for a code that no program can exit with."""
+    if code is None or code == TRANSIENT or (code.isascii() and code.isdecimal() and int(code) <= MOST_CODE):
+        return
+    raise Invalid(f"The code of {EXIT} is a number from 0 to {MOST_CODE}, or {TRANSIENT}; not '{code[:40]}'.")
+
+
+def strike_run(gang: Gang, replica: Replica) -> Replica:
+    """The worker, whose run's own end is appointed, with what befalls it before that."""
     fitting = tuple(effect for effect in RUN_EFFECTS if befalls(gang, effect))
     rule = gang.around.faults.strike_any(fitting, subject(gang, replica), gang.at)
-    return None if rule is None else struck(gang, replica, rule, gang.at)
+    return replica if rule is None else _struck(gang, replica, rule)
 
 
 def befalls(gang: Gang, effect: str) -> bool:
@@ -54,19 +63,24 @@ def befalls(gang: Gang, effect: str) -> bool:
     return effect != MAINTENANCE or not gang.job.on_cluster
 
 
-def struck(gang: Gang, replica: Replica, rule: Rule, now: WorldTime) -> Replica | None:
-    """The worker with the end of its run that the rule appoints; None when the run goes on as if nothing was."""
-    at = after(now, timedelta(seconds=rule.seconds or 0))
-    if rule.effect == MEMORY:
-        return evolve(replica, exit_at=at, exit_code=OUT_OF_MEMORY[gang.pools[replica.pool].python])
+def _struck(gang: Gang, replica: Replica, rule: Rule) -> Replica:
+    """The worker with what the rule appoints, `seconds` from now."""
+    at = after(gang.at, timedelta(seconds=rule.seconds or 0))
     if rule.effect == PREEMPTION:
         return evolve(replica, lost_at=at, lost_to=PREEMPTED)
-    if rule.effect == MAINTENANCE:
-        if gang.has_gpus(replica):
-            return evolve(replica, lost_at=at, lost_to="maintenance")
+    if rule.effect == MAINTENANCE and not gang.has_gpus(replica):
         gang.tell(f"The machine of {replica.name} migrates for maintenance while its program runs.")
-        return None
-    if rule.code == TRANSIENT:
-        return evolve(replica, lost_at=at, lost_to=TRANSIENT)
-    code = int(rule.code) if rule.code else USUAL_CODE
-    return evolve(replica, exit_at=at, exit_code=code) if code else evolve(replica, done_at=at)
+        return replica
+    if rule.effect == MAINTENANCE or rule.code == TRANSIENT:
+        return evolve(replica, lost_at=at, lost_to=rule.code or "maintenance")
+    code = OUT_OF_MEMORY[gang.pools[replica.pool].python] if rule.effect == MEMORY else int(rule.code or USUAL_CODE)
+    return exits(replica, at, code)
+
+
+def exits(replica: Replica, at: WorldTime, code: int) -> Replica:
+    """The worker whose program exits so, unless it ends earlier anyway."""
+    if any(end is not None and end < at for end in (replica.done_at, replica.exit_at)):
+        return replica
+    if code == 0:
+        return evolve(replica, done_at=at, exit_at=None, exit_code=None)
+    return evolve(replica, done_at=None, exit_at=at, exit_code=code)

@@ -58,13 +58,8 @@ def _run(gang: Gang, replica: Replica) -> Replica:
         return replica
     if replica.saved_ms:
         gang.tell(f"The program resumes from its checkpoint at {_seconds(replica.saved_ms)} s.", replica.name)
-    if (struck := job_faults.strike_run(gang, replica)) is not None:
-        return struck
     end = fate(gang.programs[replica.pool], timedelta(milliseconds=replica.saved_ms), gang.memory_gb(replica))
-    ends_at = after(at, end.after)
-    if end.code == 0:
-        return evolve(replica, done_at=ends_at)
-    return evolve(replica, exit_at=ends_at, exit_code=end.code)
+    return job_faults.strike_run(gang, job_faults.exits(replica, after(at, end.after), end.code))
 
 
 def _completed(code: int) -> str:

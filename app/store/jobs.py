@@ -44,6 +44,7 @@ LISTED = f"""SELECT {JOB.select} FROM custom_job WHERE world = $1 AND account = 
 _FLEET = "world = $1 AND fleet_account = $2 AND fleet_region = $3 AND fleet = $4 AND ended_at IS NULL"
 WAITING = f"""SELECT account, region, job_id, needs FROM custom_job WHERE {_FLEET} AND admitted_at IS NULL
     AND cancel_at IS NULL AND queued_at <= $5 ORDER BY queued_at, created_at, account, region, number FOR UPDATE"""
+_ACTIVE = "attempt_at IS NOT NULL AND ended_at IS NULL"
 ADMIT = """UPDATE custom_job SET admitted_at = $5, updated_at = $5, due_at = $5
     WHERE world = $1 AND account = $2 AND region = $3 AND job_id = ANY($4)"""
 NEXT_WAITING = f"SELECT min(queued_at) FROM custom_job WHERE {_FLEET} AND admitted_at IS NULL AND queued_at > $5"
@@ -102,6 +103,31 @@ async def lock(tx: Tx, scope: Scope, job_id: str) -> Claimed | None:
     """The job, locked until the transaction ends."""
     row = await tx.fetchrow(LOCK, *_key(scope, job_id))
     return _claimed(row) if row else None
+
+
+async def homes(tx: Tx, world: str, account: str | None, region: str | None) -> list[tuple[str, str]]:
+    """The accounts and regions, or the one given, in which jobs have begun an attempt and have not ended."""
+    rows = await tx.fetch(
+        f"""SELECT DISTINCT account, region FROM custom_job WHERE world = $1 AND {_ACTIVE}
+        AND ($2::text IS NULL OR account = $2) AND ($3::text IS NULL OR region = $3) ORDER BY account, region""",
+        world,
+        account,
+        region,
+    )
+    return list(map(tuple, rows))
+
+
+async def lock_active(tx: Tx, scope: Scope, named: str | None) -> list[Claimed]:
+    """The jobs that have begun an attempt and have not ended, of one name or id if that is given, locked."""
+    rows = await tx.fetch(
+        f"""SELECT {JOB.select}, due_at FROM custom_job WHERE world = $1 AND account = $2 AND region = $3
+        AND {_ACTIVE} AND ($4::text IS NULL OR display_name = $4 OR job_id = $4) ORDER BY number FOR UPDATE""",
+        scope.world,
+        scope.account,
+        scope.region,
+        named,
+    )
+    return [_claimed(row) for row in rows]
 
 
 async def listed(tx: Tx, scope: Scope, before: int | None, limit: int) -> list[Job]:

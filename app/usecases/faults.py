@@ -8,14 +8,17 @@ from app.core.chaos import chaos, of_chaos
 from app.core.effects import LATENCY, check_words, effect_of
 from app.core.errors import Invalid, NotFound
 from app.core.faults import Rule
+from app.core.job_faults import EXIT, RUN_EFFECTS, check_exit_code
 from app.core.times import to_iso
 from app.core.world import World
 from app.store import faults, worlds
 from app.store.db import Tx
-from app.usecases import types
-from app.usecases.hardware import strike_running
+from app.usecases import hardware, striking, types
 
-WORDS = ("cluster", "group", "instance_type", "node", "attempt", "operation", "api", "code", "message", "seconds")
+WORDS = (
+    *("cluster", "group", "instance_type", "node", "attempt", "job", "replica", "operation", "api", "code", "message"),
+    "seconds",
+)
 """What only some effects take."""
 LONGEST_LATENCY_MS = 300_000
 
@@ -31,7 +34,7 @@ async def add(tx: Tx, world: str, rule: Rule) -> Rule:
     known = await _lock(tx, world)
     named = replace(rule, rule_id=f"f-{await faults.last_number(tx, world) + 1}")
     await faults.put(tx, world, named)
-    return await strike_running(tx, known, named)
+    return await _strike_at_once(tx, known, named)
 
 
 async def begin_chaos(tx: Tx, world: str, seed: int) -> list[Rule]:
@@ -56,7 +59,7 @@ async def replace_all(tx: Tx, world: str, rules: Sequence[Rule]) -> list[Rule]:
     named = [replace(rule, rule_id=f"f-{first + place}") for place, rule in enumerate(rules)]
     for rule in named:
         await faults.put(tx, world, rule)
-    return [await strike_running(tx, known, rule) for rule in named]
+    return [await _strike_at_once(tx, known, rule) for rule in named]
 
 
 async def remove(tx: Tx, world: str, rule_id: str | None) -> int:
@@ -89,6 +92,8 @@ def check(rule: Rule) -> None:
         raise Invalid(f"{LATENCY} needs 'seconds': how much later the answer comes, such as 0.2.")
     if rule.instance_type is not None and not types.is_type(rule.instance_type):
         raise Invalid(types.unknown(rule.instance_type))
+    if rule.effect == EXIT:
+        check_exit_code(rule.code)
     if effect.kind == "launch" and rule.node is not None and rule.node.startswith("i-"):
         raise Invalid(
             f"{rule.effect} strikes a launch, which has no instance id yet. "
@@ -96,6 +101,13 @@ def check(rule: Rule) -> None:
         )
     if rule.after is not None and rule.before is not None and rule.after >= rule.before:
         raise Invalid("'after' must be earlier than 'before': else the rule never acts.")
+
+
+async def _strike_at_once(tx: Tx, world: World, rule: Rule) -> Rule:
+    """Strike what runs now; what begins to run later meets the rule then. The rule with its counts."""
+    if rule.effect in RUN_EFFECTS:
+        return await striking.strike_running(tx, world, rule)
+    return await hardware.strike_running(tx, world, rule)
 
 
 async def _lock(tx: Tx, name: str) -> World:

@@ -106,11 +106,11 @@ async def _postpone(tx: Tx, scope: Scope, one: Claimed, error: Exception) -> Non
 
 async def _handle(tx: Tx, world: World, scope: Scope, batch: Sequence[Claimed], error_delay: timedelta) -> Counter[str]:
     at = batch[0].due_at or world.now
-    found = await replicas.of_jobs(tx, scope, [one.job.job_id for one in batch])
-    loaded = [Loaded(one, found[one.job.job_id]) for one in batch]
-    around = await _surroundings(tx, world, scope, loaded, error_delay)
+    loaded = await load(tx, scope, batch)
+    rules = await faults.lock_rules(tx, world.name)
+    around = await surroundings(tx, world, scope, loaded, error_delay, Faults(rules, world.seed))
     gangs = [work(one.claimed.job, one.replicas, at, around) for one in loaded]
-    await _save(tx, scope, world, loaded, gangs)
+    await save(tx, scope, world, loaded, gangs)
     await _save_bills(tx, scope, gangs)
     await _save_around(tx, scope, around)
     await guests.leave(tx, scope.world, _leaving(loaded, gangs), at)
@@ -118,25 +118,31 @@ async def _handle(tx: Tx, world: World, scope: Scope, batch: Sequence[Claimed], 
     return Counter(jobs=len(gangs), passes=1)
 
 
-async def _surroundings(
-    tx: Tx, world: World, scope: Scope, loaded: Sequence[Loaded], error_delay: timedelta
+async def load(tx: Tx, scope: Scope, batch: Sequence[Claimed]) -> list[Loaded]:
+    """The jobs with their workers."""
+    found = await replicas.of_jobs(tx, scope, [one.job.job_id for one in batch])
+    return [Loaded(one, found[one.job.job_id]) for one in batch]
+
+
+async def surroundings(
+    tx: Tx, world: World, scope: Scope, loaded: Sequence[Loaded], error_delay: timedelta, struck: Faults
 ) -> Surroundings:
-    """Locks, in this order everywhere: the jobs (already held), the fault rules, the pools of machines."""
+    """Locks, in this order everywhere: the jobs and the fault rules (already held), the pools of machines."""
     types = sorted({replica.machine_type for one in loaded for replica in one.replicas})
-    rules = await faults.lock_rules(tx, world.name)
     stock = Stock(await capacity.lock_pools(tx, world.name, scope.region, types), types)
     return Surroundings(
         seed=world.seed,
         timings=world.timings,
         stock=stock,
-        faults=Faults(rules, world.seed),
+        faults=struck,
         machines={name: machine(name) for name in types},
         zones=catalog.vertex_region(scope.region).zones,
         error_delay=error_delay,
     )
 
 
-async def _save(tx: Tx, scope: Scope, world: World, loaded: Sequence[Loaded], gangs: Sequence[Gang]) -> None:
+async def save(tx: Tx, scope: Scope, world: World, loaded: Sequence[Loaded], gangs: Sequence[Gang]) -> None:
+    """Save what has changed of jobs and workers, when they next need looking at, and what they wrote."""
     delays = world.timings.delays
     changed = {
         gang.job.job_id: [new for old, new in zip(one.replicas, gang.replicas, strict=True) if new is not old]

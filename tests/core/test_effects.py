@@ -2,15 +2,16 @@
 
 import pytest
 
-from app.core.effects import EFFECTS, LATER, REQUEST_EFFECTS, WORLD_EFFECTS, check_words, effect_of
+from app.core.effects import EFFECTS, REQUEST_EFFECTS, WORLD_EFFECTS, check_words, effect_of
 from app.core.errors import Invalid
 
 
 def test_the_effects_that_there_are() -> None:
-    """CT-3: those of the API, and those of the world that HyperPod has."""
+    """CT-3: those of the API, those of the world that HyperPod has, and those of jobs."""
     assert set(WORLD_EFFECTS) == {
         *("launch-capacity", "launch-transient", "launch-unhealthy", "boot-slow", "script-failed", "script-hang"),
         *("node-hardware", "reboot-failed", "terminate-failed", "internal-error"),
+        *("worker-exit", "worker-oom", "vm-maintenance", "spot-preemption", "stockout"),
     }
     assert set(REQUEST_EFFECTS) == {"api-error", "api-throttle", "api-latency", "api-drop"}
     assert set(EFFECTS) == {*WORLD_EFFECTS, *REQUEST_EFFECTS}
@@ -21,12 +22,6 @@ def test_an_unknown_effect_is_refused_with_those_that_exist() -> None:
     with pytest.raises(Invalid) as refusal:
         effect_of("meteor")
     assert refusal.value.message.startswith("Fault effect 'meteor' is not available. Choose one of: launch-capacity, ")
-
-
-@pytest.mark.parametrize("name", LATER)
-def test_an_effect_of_a_later_version_says_so(name: str) -> None:
-    with pytest.raises(Invalid, match="Vertex AI"):
-        effect_of(name)
 
 
 @pytest.mark.parametrize(

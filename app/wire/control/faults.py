@@ -29,8 +29,9 @@ router = APIRouter(tags=["faults"])
 Name = Annotated[str, Field(min_length=1, max_length=256, pattern=TEXT)]
 Count = Annotated[int, Field(ge=1, le=MOST_NODES)]
 RuleId = Annotated[str, Path(max_length=64, pattern=TEXT)]
-Code = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9._-]{0,127}$", examples=["ThrottlingException"])]
+Code = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$", examples=["ThrottlingException"])]
 Api = Annotated[str, Field(max_length=64, pattern=TEXT, examples=["sagemaker"])]
+Replica = Annotated[str, Field(pattern="^workerpool[0-3]-[0-9]{1,5}$", examples=["workerpool0-0"])]
 Seconds = Annotated[float, Field(gt=0, le=MOST_NODES)]
 
 
@@ -47,7 +48,9 @@ class FaultRule(BaseModel):
     group: Name | None = None
     instance_type: InstanceType | None = None
     node: Name | None = Field(default=None, description="Logical id of a node; of one that runs, also its instance id.")
-    attempt: Count | None = Field(default=None, description="The node's n-th launch.")
+    attempt: Count | None = Field(default=None, description="The node's n-th launch, or the job's n-th attempt.")
+    job: Name | None = Field(default=None, description="Id or display name of a job.")
+    replica: Replica | None = Field(default=None, description="A job's worker.")
     operation: Name | None = Field(default=None, description="Operation of the API, as CreateCluster.")
     api: Api | None = Field(default=None, description="One of: sagemaker, ce, vertex.")
     code: Code | None = Field(default=None, description="Which error, fault or kind it is.")
@@ -66,7 +69,8 @@ class FaultRule(BaseModel):
     )
     seconds: Seconds | None = Field(
         default=None,
-        description="World time, whole: how slow a boot-slow is, how long a node runs until node-hardware. "
+        description="World time, whole: how slow a boot-slow is, how long a node runs until node-hardware, or a job's "
+        "worker until what befalls it. "
         "Wall time, to a millisecond: api-latency.",
     )
 
@@ -83,6 +87,8 @@ class Fault(BaseModel):
     instance_type: str | None
     node: str | None
     attempt: int | None
+    job: str | None
+    replica: str | None
     operation: str | None
     api: str | None
     code: str | None
@@ -117,7 +123,10 @@ class Chaos(BaseModel):
 
 
 class Hit(BaseModel):
-    """A rule struck a launch, a node or a request: the rule's `number`-th hit."""
+    """A rule struck a launch, a node, a request, a job or its worker: the rule's `number`-th hit.
+
+    The `logical_id` of a worker is its job's id and its name.
+    """
 
     rule_id: str
     number: int
@@ -234,6 +243,8 @@ def _shown(rule: Rule) -> Fault:
         instance_type=rule.instance_type,
         node=rule.node,
         attempt=rule.attempt,
+        job=rule.job,
+        replica=rule.replica,
         operation=rule.operation,
         api=rule.api,
         code=rule.code,
