@@ -1,6 +1,7 @@
 """What a process of the API is composed of: the one object that handlers of every wire are given."""
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from prometheus_client import CollectorRegistry
 
@@ -43,7 +44,7 @@ def compose(settings: Settings, name: str) -> Service:
     return Service(
         settings=settings,
         name=name,
-        policy=Policy(settings.events_per_cluster),
+        policy=Policy(settings.events_per_cluster, timedelta(seconds=settings.job_error_seconds)),
         registry=registry,
         request_log=RequestLog(registry),
     )

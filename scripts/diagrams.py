@@ -1,4 +1,5 @@
-"""Draw docs/state-machines.md from the code: the table that moves a node, and the statuses computed from facts.
+"""Draw docs/state-machines.md from the code: the tables that move nodes and workers, and the statuses computed from
+facts.
 
 `python -m scripts.diagrams` writes it, `--check` fails when it is not current.
 """
@@ -6,12 +7,16 @@
 import itertools
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from app.core.cluster import Cluster, Group, cluster_status, group_status
+from app.core.job import FINAL, Job, JobState, state
 from app.core.lifecycle import Stage
 from app.core.node import STAGES, Node, vendor_status
+from app.core.replica import STAGES as WORKER_STAGES
+from app.core.replica import Worker
 from app.core.times import EPOCH
 
 TARGET = Path(__file__).parent.parent / "docs" / "state-machines.md"
@@ -19,6 +24,14 @@ Facts = Mapping[str, Any]
 Rule = tuple[str, Callable[[Facts], bool], str]
 """What is asked of the facts, the answer, and the status if it is yes. The first yes decides."""
 
+JOB_MARKS = ("told", "cancel_at", "admitted_at", "running_at")
+JOB_RULES: Sequence[Rule] = (
+    ("its outcome is told", lambda f: f["told"], "SUCCEEDED, FAILED or CANCELLED"),
+    ("its end was asked for", lambda f: f["cancel_at"], "CANCELLING"),
+    ("it has no place in its fleet", lambda f: not f["admitted_at"], "QUEUED"),
+    ("not all workers of this attempt have been up", lambda f: not f["running_at"], "PENDING"),
+    ("otherwise", lambda _: True, "RUNNING"),
+)
 MARKS = ("delete_requested_at", "failed_at", "rolling_back_at", "in_service_at", "min_since")
 CLUSTER_RULES: Sequence[Rule] = (
     ("deletion was requested", lambda f: f["delete_requested_at"], "Deleting"),
@@ -47,9 +60,11 @@ GROUP_RULES: Sequence[Rule] = (
 )
 
 
-def combinations() -> Iterable[Facts]:
+FACTS = (*MARKS, "continuous", "update", "ill")
+
+
+def combinations(names: Sequence[str]) -> Iterable[Facts]:
     """Every combination of the facts that a status may depend on."""
-    names = (*MARKS, "continuous", "update", "ill")
     for values in itertools.product((False, True), repeat=len(names)):
         yield dict(zip(names, values, strict=True))
 
@@ -101,14 +116,35 @@ def computed_group(facts: Facts) -> str:
     return group_status(owner(facts, ("failed_at",)), group)
 
 
+def computed_job(facts: Facts) -> str:
+    """What the core says of a job with these facts; a failure that is not told yet changes nothing."""
+    job = Job(
+        account="1",
+        region="r",
+        job_id="1",
+        number=1,
+        display_name="n",
+        spec={},
+        labels={},
+        created_at=EPOCH,
+        queued_at=EPOCH,
+        updated_at=EPOCH,
+        outcome=JobState.FAILED.value if facts["told"] else None,
+        shown_at=EPOCH if facts["told"] else None,
+        **timestamps(facts, JOB_MARKS[1:]),
+    )
+    told = state(job, EPOCH)
+    return "SUCCEEDED, FAILED or CANCELLED" if told in FINAL else told.removeprefix("JOB_STATE_")
+
+
 def decided(rules: Sequence[Rule], facts: Facts) -> str:
     """The status of the first rule that holds."""
     return next(status for _, holds, status in rules if holds(facts))
 
 
-def check_rules(rules: Sequence[Rule], computed: Callable[[Facts], str]) -> None:
+def check_rules(rules: Sequence[Rule], computed: Callable[[Facts], str], names: Sequence[str] = FACTS) -> None:
     """The drawing must say what the function says, for every combination of facts."""
-    for facts in combinations():
+    for facts in combinations(names):
         if decided(rules, facts) != computed(facts):
             raise SystemExit(
                 f"scripts/diagrams.py draws {decided(rules, facts)} where the core says {computed(facts)}: {facts}"
@@ -133,13 +169,22 @@ def guard(stage: Stage) -> str:
     return " ".join([stage.name, *parts])
 
 
-def machine(stages: Sequence[Stage]) -> str:
-    """A state diagram; the grant, which is a decision and no stage, is drawn too."""
-    lines = ["```mermaid", "stateDiagram-v2", f"    [*] --> {Node.REQUESTED}"]
-    lines += [f"    {source} --> {Node.LAUNCHING}: grant of capacity" for source in (Node.REQUESTED, Node.FAILED)]
-    lines.append(f"    {Node.REQUESTED} --> {Node.FAILED}: no capacity")
+def machine(stages: Sequence[Stage], first: StrEnum, last: StrEnum, decisions: Sequence[str]) -> str:
+    """A state diagram; decisions, which are no stages, are drawn too."""
+    lines = ["```mermaid", "stateDiagram-v2", f"    [*] --> {first}", *(f"    {one}" for one in decisions)]
     lines += [f"    {stage.source} --> {stage.target}: {guard(stage)}" for stage in stages]
-    return "\n".join([*lines, f"    {Node.GONE} --> [*]", "```"])
+    return "\n".join([*lines, f"    {last} --> [*]", "```"])
+
+
+NODE_DECISIONS = (
+    *(f"{source} --> {Node.LAUNCHING}: grant of capacity" for source in (Node.REQUESTED, Node.FAILED)),
+    f"{Node.REQUESTED} --> {Node.FAILED}: no capacity",
+)
+WORKER_DECISIONS = (
+    f"{Worker.WAITING} --> {Worker.PROVISIONING}: grant of a machine of the region's pool",
+    f"{Worker.WAITING} --> {Worker.STARTING}: a node of a cluster is its",
+    f"{Worker.STOPPED} --> {Worker.WAITING}: the job is retried",
+)
 
 
 def table(stages: Sequence[Stage]) -> str:
@@ -156,10 +201,12 @@ def document() -> str:
     """The whole page."""
     check_rules(CLUSTER_RULES, computed_cluster)
     check_rules(GROUP_RULES, computed_group)
+    check_rules(JOB_RULES, computed_job, JOB_MARKS)
     words = "\n".join(f"| {node} | `{vendor_status(node)}` |" for node in Node)
     return f"""# State machines
 
-Generated by `python -m scripts.diagrams` from `app/core/node.py` and `app/core/cluster.py`; do not edit.
+Generated by `python -m scripts.diagrams` from `node.py`, `cluster.py`, `replica.py` and `job.py` of `app/core`; do not
+edit.
 
 ## A node
 
@@ -167,7 +214,7 @@ A stage fires its delay after the latest of its marks, which are timestamps of t
 and at equal moments the one that stands higher in the table. It is stamped with the moment when it was due, so how
 often anybody looks changes nothing. Delays are keys of the world's timing profile (`app/core/timings.py`).
 
-{machine(STAGES)}
+{machine(STAGES, Node.REQUESTED, Node.GONE, NODE_DECISIONS)}
 
 {table(STAGES)}
 
@@ -186,6 +233,20 @@ Its status is computed from facts, never set. The first question with the answer
 ## An instance group
 
 {flowchart(GROUP_RULES)}
+
+## A worker of a job
+
+It moves as a node does, by a table of its own.
+
+{machine(WORKER_STAGES, Worker.WAITING, Worker.STOPPED, WORKER_DECISIONS)}
+
+{table(WORKER_STAGES)}
+
+## A job
+
+What Google calls `JOB_STATE_…`. A failure is told together with its error, some time after the job's end.
+
+{flowchart(JOB_RULES)}
 """
 
 

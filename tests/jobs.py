@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+import httpx
+
 from app.core.job import Job, View, view
 from app.core.scope import Scope
 from app.store.db import Database
@@ -11,6 +13,7 @@ from app.usecases import clocks, jobs
 from app.usecases.clocks import Goal
 from app.usecases.jobs import JobIntent
 from app.usecases.provisioning import Policy
+from tests.kit import TestWorld
 
 PROJECT, LOCATION = "123456789012", "us-central1"
 
@@ -61,3 +64,46 @@ class Driver:
 
     async def state(self, job_id: str) -> str:
         return (await self.view(job_id)).state.removeprefix("JOB_STATE_")
+
+
+class Jobs:
+    """Custom jobs of a world over REST, as plain JSON."""
+
+    def __init__(self, world: TestWorld, project: str = PROJECT, location: str = LOCATION) -> None:
+        self.world, self.parent = world, f"projects/{project}/locations/{location}"
+
+    def call(self, method: str, path: str, **kwargs: Any) -> httpx.Response:
+        return self.world.http.request(method, f"{self.world.endpoint}/v1/{path}", **kwargs)
+
+    def create(self, *pools: dict[str, Any], name: str = "train", labels: Any = None, **scheduling: Any) -> str:
+        """The name of a new job of these pools."""
+        body: dict[str, Any] = {"displayName": name, "jobSpec": spec(*pools, **scheduling)}
+        if labels:
+            body["labels"] = labels
+        answer = self.call("POST", f"{self.parent}/customJobs", json=body)
+        assert answer.status_code == 200, answer.text
+        return str(answer.json()["name"])
+
+    def get(self, job: str) -> dict[str, Any]:
+        answer = self.call("GET", job)
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def state(self, job: str) -> str:
+        return str(self.get(job)["state"]).removeprefix("JOB_STATE_")
+
+    def cancel(self, job: str) -> None:
+        answer = self.call("POST", f"{job}:cancel", json={})
+        assert answer.status_code == 200, answer.text
+
+    def states(self, job: str, steps: int = 1000) -> list[str]:
+        """Its states from one due instant of the world to the next, until nothing is due."""
+        seen = [self.state(job)]
+        for _ in range(steps):
+            done = self.world.control("POST", "clock/advance", json={"next": True})
+            if (told := self.state(job)) != seen[-1]:
+                seen.append(told)
+            if done["before"] == done["after"]:
+                return seen
+        raise AssertionError(f"it never ends: {seen[-5:]}")

@@ -54,7 +54,7 @@ def program(pool: Pool, labels: Mapping[str, str], environment: Mapping[str, str
     code = told.code()
     run = told.seconds(RUN, RUN_TIME)
     return Program(
-        run=default if run is None else run,
+        run=max(default, exit_after or default) if run is None else run,
         exit_code=(0 if exit_after is None else 1) if code is None else code,
         exit_after=exit_after,
         checkpoint=told.seconds(CHECKPOINTS, CHECKPOINT) or None,

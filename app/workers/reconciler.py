@@ -1,5 +1,7 @@
 """The reconciler: moves every running world's clusters towards what is wanted. Any number may run."""
 
+from datetime import timedelta
+
 from app.settings import Settings
 from app.usecases.clocks import busy_worlds, settle_running
 from app.usecases.provisioning import Policy
@@ -16,7 +18,8 @@ async def run(settings: Settings) -> None:
 
 def reconcile(worker: Worker) -> Work:
     """A look over the worlds in which something is due."""
-    policy = Policy(worker.settings.events_per_cluster)
+    settings = worker.settings
+    policy = Policy(settings.events_per_cluster, timedelta(seconds=settings.job_error_seconds))
 
     async def look() -> bool:
         names = await worker.db.run(busy_worlds)

@@ -34,6 +34,13 @@ _STAGES = {
     "A node that moves detaches": "move_out",
     "A node that moves attaches, until the lifecycle script starts": "move_in",
     "Payment of a training plan": "payment",
+    "A machine of a Vertex AI job comes": "vm",
+    "Machines of one job come this much apart at most": "worker_spread",
+    "A worker's container starts": "container",
+    "A worker's container starts again after its program failed": "container_restart",
+    "A worker's machine stops": "vm_stop",
+    "A simulated program runs, if the job does not say how long": "program",
+    "A preempted job queues again": "requeue",
 }
 
 

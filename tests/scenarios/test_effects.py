@@ -7,6 +7,7 @@ import pytest
 from botocore.exceptions import ClientError, ConnectionClosedError
 
 from app.core.effects import EFFECTS
+from tests.jobs import Jobs, gpus
 from tests.kit import TestWorld, eks, group
 
 
@@ -113,6 +114,31 @@ def loses_the_answer(world: TestWorld) -> None:
     assert world.sagemaker.list_clusters()["ClusterSummaries"] == []
 
 
+def a_job_comes_through(effect: str, retried: str, *pools: dict[str, Any], **facts: Any) -> Callable[[TestWorld], None]:
+    """The effect strikes a job once; the job begins again, or goes on elsewhere, and succeeds."""
+
+    def scenario(world: TestWorld) -> None:
+        strategy = facts.pop("strategy", "STANDARD")
+        world.fault(effect, times=1, job="train", **facts)
+        jobs = Jobs(world)
+        job = jobs.create(*pools, strategy=strategy)
+        world.advance(hours=1)
+        assert jobs.state(job) == "SUCCEEDED"
+        [hit] = world.control("GET", "faults/hits")["hits"]
+        assert (hit["effect"], hit["logical_id"].split("/")[0]) == (effect, job.rpartition("/")[2])
+        assert retried in world.export().decode()
+
+    return scenario
+
+
+def runs_out_of_memory(world: TestWorld) -> None:
+    world.fault("worker-oom", replica="workerpool0-0", times=1)
+    jobs = Jobs(world)
+    job = jobs.create()
+    world.advance(hours=1)
+    assert "ran out of memory" in jobs.get(job)["error"]["message"]
+
+
 SCENARIOS: dict[str, Callable[[TestWorld], None]] = {
     "launch-capacity": fails_to_launch("launch-capacity", "do not have sufficient capacity"),
     "launch-transient": fails_to_launch("launch-transient", "internal error occurred while launching"),
@@ -123,6 +149,11 @@ SCENARIOS: dict[str, Callable[[TestWorld], None]] = {
     "node-hardware": breaks_down,
     "reboot-failed": does_not_come_back,
     "terminate-failed": does_not_go,
+    "worker-exit": a_job_comes_through("worker-exit", '"crash":1', code="139"),
+    "worker-oom": runs_out_of_memory,
+    "vm-maintenance": a_job_comes_through("vm-maintenance", "(maintenance)", gpus(), seconds=5),
+    "spot-preemption": a_job_comes_through("spot-preemption", '"preempted":1', strategy="SPOT"),
+    "stockout": a_job_comes_through("stockout", '"stockout":1', attempt=1, replica="workerpool0-0"),
     "internal-error": what_was_begun_fails,
     "api-error": refused("api-error", "InternalFailure"),
     "api-throttle": refused("api-throttle", "ThrottlingException"),

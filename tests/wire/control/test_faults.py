@@ -70,7 +70,9 @@ def test_an_arn_is_understood(world: TestWorld) -> None:
     ("rule", "told"),
     [
         ({"effect": "meteor"}, "Fault effect 'meteor' is not available. Choose one of: launch-capacity"),
-        ({"effect": "stockout"}, "Vertex AI"),
+        ({"effect": "stockout", "seconds": 3}, "takes no 'seconds'"),
+        ({"effect": "worker-exit", "code": "256"}, "a number from 0 to 255, or transient; not '256'"),
+        ({"effect": "worker-exit", "replica": "chief"}, "replica: "),
         ({"effect": "script-hang", "probability": 1.5}, "probability: "),
         ({"effect": "script-hang", "every": 0}, "every: "),
         ({"effect": "script-hang", "times": 0}, "times: "),
