@@ -82,7 +82,7 @@ def test_an_arn_is_understood(world: TestWorld) -> None:
         ({"effect": "boot-slow", "seconds": "NaN"}, "seconds: "),
         ({"effect": "script-hang", "operation": "CreateCluster"}, "never strikes CreateCluster"),
         ({"effect": "api-error", "operation": "CreateClutser"}, "Did you mean CreateCluster?"),
-        ({"effect": "api-error", "api": "ec2"}, "There is no API 'ec2' here. Choose one of: sagemaker, ce."),
+        ({"effect": "api-error", "api": "ec2"}, "There is no API 'ec2' here. Choose one of: sagemaker, ce"),
         ({"effect": "api-error", "api": "ce", "operation": "CreateCluster"}, "ce lacks the operation"),
         ({"effect": "api-throttle", "code": "Busy"}, "one of: ThrottlingException"),
         ({"effect": "api-error", "operation": "???"}, "Write it as CreateCluster"),
