@@ -1,6 +1,10 @@
 """What tests hold in their hands: a running service, a world of its own for each test, and builders of requests."""
 
 import itertools
+import os
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,9 +14,11 @@ from typing import Any
 
 import boto3
 import httpx
+import pytest
 import uvicorn
 from botocore.config import Config
 
+from app.host.exports import variables
 from app.host.protocol import BoundedProtocol
 from app.main import create_app
 from app.settings import Settings
@@ -76,6 +82,21 @@ class TestWorld:
         made = kind(transport=transport, credentials=AnonymousCredentials(), client_options=options)
         self.clients.append(made.transport)
         return made
+
+    def gcloud(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        """Run gcloud against this world, as `windtunnel env` points it here, with settings of its own."""
+        program = shutil.which("gcloud")
+        if program is None:
+            pytest.skip("gcloud is not installed")
+        with tempfile.TemporaryDirectory(prefix="wt-gcloud-") as folder:
+            told = variables(Settings(), self.endpoint, None)
+            return subprocess.run(
+                [program, *arguments],
+                env={**os.environ, **told, "CLOUDSDK_CONFIG": folder, "CLOUDSDK_CORE_DISABLE_USAGE_REPORTING": "1"},
+                capture_output=True,
+                text=True,
+                timeout=120,
+            )
 
     def client(self, **kwargs: Any) -> Any:
         self.clients.append(aws_client(self.endpoint, **kwargs))
