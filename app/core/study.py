@@ -54,12 +54,16 @@ class Study:
     def _stop(self) -> None:
         if winding_down(self.tuning, self.trials):
             self._withdraw()
-            active = [trial for trial in self.trials if trial_state(trial) == TrialState.ACTIVE]
-            self.stopped = [self._laboratory.stopping(trial, self._run(trial), self._at) for trial in active]
+            self.stopped = [self._laboratory.stopping(trial, self._run(trial), self._at) for trial in self._running()]
         else:
             self.stopped = list(self._laboratory.stopped_early(self.trials, self._runs, self._at))
         for trial in self.stopped:
             self.put(trial)
+
+    def _running(self) -> list[Trial]:
+        """Those that can be stopped: whose job has ended will be told to have."""
+        active = (trial for trial in self.trials if trial_state(trial) == TrialState.ACTIVE)
+        return [trial for trial in active if self._run(trial).ended_at is None]
 
     def _withdraw(self) -> None:
         """Nobody wants the trials that have no parameters yet."""

@@ -57,6 +57,8 @@ def _metrics(field: str, metrics: Sequence[Json]) -> Iterator[Problem]:
     seen: set[str] = set()
     for place, metric in enumerate(metrics):
         yield from _name(f"{field}[{place}].metric_id", metric.get("metricId", ""), seen)
+        if "safetyConfig" in metric:
+            yield Problem(f"{field}[{place}].safety_config", "Safe search is not emulated here; leave it out.")
 
 
 def _name(field: str, name: str, seen: set[str]) -> Iterator[Problem]:
@@ -187,8 +189,9 @@ def _has(facts: Json, kind: str, value: Any) -> bool:
 def _stopping(spec: Json) -> Iterator[Problem]:
     if sum(name in spec for name in STOPPING_SPECS) > 1:
         yield Problem("study_spec", "At most one automated stopping spec can be set.")
-    if "transferLearningConfig" in spec:
-        yield Problem("study_spec.transfer_learning_config", "Not emulated here; leave it out.")
+    for member in ("studyStoppingConfig", "transferLearningConfig"):
+        if member in spec:
+            yield Problem(f"study_spec.{_snake(member)}", "Not emulated here; leave it out.")
 
 
 def _program(job: Json, spec: Json) -> Iterator[Problem]:

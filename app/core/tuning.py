@@ -42,6 +42,9 @@ class Tuning:
     labels: Mapping[str, str]
     encryption: str | None
     pipeline_id: str | None
+    home_account: str
+    home_region: str
+    """Where the cluster that its labels name is looked for first."""
     created_at: WorldTime
     updated_at: WorldTime
     started_at: WorldTime | None = None

@@ -84,6 +84,13 @@ async def _create_on(tx: Tx, scope: Scope, intent: JobIntent, world: World, clus
     return (await _locked(tx, scope, job.job_id)).job
 
 
+async def check_now(tx: Tx, scope: Scope, intent: JobIntent, world: World) -> None:
+    """Refuse what `create` would refuse now; nothing is written down."""
+    needs = check(scope, intent, world)
+    if await _cluster_of(tx, scope, intent) is None:
+        check_needs(needs, await capacity.quotas(tx, scope))
+
+
 def check(scope: Scope, intent: JobIntent, world: World) -> dict[str, int]:
     """How much of which quota metric the job needs, none on a cluster. Invalid for a spec that cannot be."""
     job_spec.check(intent.spec)

@@ -8,6 +8,7 @@ from app.core import job
 from app.core.errors import FailedPrecondition, LimitExceeded, NotFound
 from app.core.ids import job_id
 from app.core.job_errors import RESOURCE_EXHAUSTED
+from app.core.job_labels import Home
 from app.core.pipeline import Backing, Pipeline, PipelineView, Task, view
 from app.core.scope import Scope
 from app.core.tuning import Tuning, best_trial, state
@@ -35,6 +36,7 @@ class PipelineIntent:
     inputs: Mapping[str, Any]
     labels: Mapping[str, str] = field(default_factory=dict)
     encryption: str | None = None
+    home: Home = field(default_factory=Home)
 
 
 async def create(tx: Tx, scope: Scope, intent: PipelineIntent) -> PipelineView:
@@ -67,6 +69,7 @@ async def _back(tx: Tx, scope: Scope, pipeline: Pipeline, intent: PipelineIntent
         "labels": intent.labels,
         "encryption": intent.encryption,
         "pipeline_id": pipeline.pipeline_id,
+        "home": intent.home,
     }
     if intent.task == "custom":
         name = _name(intent.display_name, "-custom-job")

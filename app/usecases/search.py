@@ -25,7 +25,7 @@ _TRIES = 8
 """How often it looks for a point that is new before it takes the first of the grid that is."""
 _NO_OPTUNA = (
     "The default search algorithm needs optuna, which is not installed. Install it with `pip install "
-    "'windtunnel[vertex]'`, or choose GRID_SEARCH or RANDOM_SEARCH as studySpec.algorithm."
+    "'windtunnel[search]'`, or choose GRID_SEARCH or RANDOM_SEARCH as studySpec.algorithm."
 )
 
 

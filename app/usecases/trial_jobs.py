@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from app.core.job_labels import Home
 from app.core.job_spec import pools
 from app.core.program import program
 from app.core.search_space import Values, applied, as_argument, space_of
@@ -26,6 +27,7 @@ def job_of(tuning: Tuning, number: int, values: Values) -> JobIntent:
         tuning_id=tuning.tuning_id,
         trial_id=str(number),
         pipeline_id=tuning.pipeline_id,
+        home=Home(tuning.home_account, tuning.home_region),
         environment={
             "CLOUD_ML_TRIAL_ID": str(number),
             "CLOUD_ML_HP_METRIC_TAG": tuning.study_spec["metrics"][0]["metricId"],

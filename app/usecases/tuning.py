@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from app.core.admission import check_needs
 from app.core.errors import FailedPrecondition, Invalid, NotFound
 from app.core.ids import job_id
 from app.core.job import FINAL, JobState
+from app.core.job_labels import Home
 from app.core.reports import Measurement
 from app.core.scope import Scope
 from app.core.search_space import Value, applied
@@ -16,7 +16,7 @@ from app.core.study_problems import Problem, problems
 from app.core.trials import Run, laboratory
 from app.core.tuning import Trial, TrialState, Tuning, state, trial_state
 from app.core.world import World
-from app.store import capacity, fleets
+from app.store import fleets
 from app.store import tuning as store
 from app.store.db import Tx
 from app.usecases import jobs, search
@@ -39,6 +39,7 @@ class TuningIntent:
     labels: Mapping[str, str] = field(default_factory=dict)
     encryption: str | None = None
     pipeline_id: str | None = None
+    home: Home = field(default_factory=Home)
 
 
 class TrialView(NamedTuple):
@@ -96,10 +97,12 @@ async def create(tx: Tx, scope: Scope, intent: TuningIntent) -> TuningView:
         labels=intent.labels,
         encryption=intent.encryption,
         pipeline_id=intent.pipeline_id,
+        home_account=intent.home.account,
+        home_region=intent.home.region,
         created_at=world.now,
         updated_at=world.now,
     )
-    check_needs(jobs.check(scope, any_job_of(tuning), world), await capacity.quotas(tx, scope))
+    await jobs.check_now(tx, scope, any_job_of(tuning), world)
     number = await fleets.number_job(tx, scope)
     named = replace(tuning, tuning_id=job_id(world.seed, scope.account, scope.region, number), number=number)
     await store.insert(tx, scope.world, named, world.now)

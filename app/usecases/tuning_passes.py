@@ -77,7 +77,8 @@ async def _handle(tx: Tx, world: World, claimed: store.Claimed) -> Counter[str]:
         assert trial.job_id is not None
         await jobs.cancel(tx, scope, trial.job_id)
     due_at = study.conclude()
-    await store.remove_trials(tx, scope, tuning.tuning_id, study.removed)
+    if study.removed:
+        await store.remove_trials(tx, scope, tuning.tuning_id, study.removed)
     await store.save_trials(tx, scope, tuning.tuning_id, study.changed.values())
     await store.save(tx, world.name, study.tuning, due_at)
     return Counter(trials=len(study.changed), passes=1)

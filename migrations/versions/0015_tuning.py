@@ -28,6 +28,7 @@ def upgrade() -> None:
         *_columns(sa.Integer(), "max_trials parallel_trials max_failed", nullable=False),
         *_columns(JSONB(), "labels", nullable=False),
         *_columns(_TEXT, "encryption pipeline_id"),
+        *_columns(_TEXT, "home_account home_region", nullable=False),
         *_columns(_TIME, "created_at updated_at", nullable=False),
         *_columns(_TIME, "started_at exhausted_at cancel_at ended_at"),
         *_columns(_TEXT, "outcome"),

@@ -78,6 +78,13 @@ def test_a_cancel_stops_what_runs_and_withdraws_what_was_requested() -> None:
     assert rest.tuning.outcome == JobState.CANCELLED and rest.tuning.error_code == 1
 
 
+def test_a_trial_whose_job_has_ended_is_not_stopped() -> None:
+    """Its end is told in time."""
+    one = study("A", {1: replace(OVER, shown_at=at(80))}, cancel_at=at(30))
+    one.move()
+    assert (told(one), one.stopped, one.conclude()) == ("A", [], at(80))
+
+
 def test_a_cancel_before_it_began() -> None:
     one = study("", now=T0, started_at=None, cancel_at=T0)
     one.move()

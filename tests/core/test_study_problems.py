@@ -104,6 +104,11 @@ BAD: dict[str, tuple[dict[str, Any], list[str]]] = {
     "too deep": (study(deep(10)), ["study_spec.parameters"]),
     "too many": (study(*(double(f"p{n}") for n in range(101))), ["study_spec.parameters"]),
     "two rules": (study(medianAutomatedStoppingSpec={}, decayCurveStoppingSpec={}), ["study_spec"]),
+    "an end of its own": (study(studyStoppingConfig={}), ["study_spec.study_stopping_config"]),
+    "a metric to be safe by": (
+        study(metrics=[{"metricId": "a", "safetyConfig": {}}]),
+        ["study_spec.metrics[0].safety_config"],
+    ),
     "another study's knowledge": (study(transferLearningConfig={}), ["study_spec.transfer_learning_config"]),
     "everything at once": (
         study(double(low=2, high=1), {"parameterId": ""}, metric=""),

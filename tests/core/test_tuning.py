@@ -40,6 +40,8 @@ def tuning(**facts: Any) -> Tuning:
         "labels": {},
         "encryption": None,
         "pipeline_id": None,
+        "home_account": "111122223333",
+        "home_region": "us-west-2",
         "created_at": T0,
         "updated_at": T0,
         "started_at": T0,

@@ -123,7 +123,7 @@ except FailedPrecondition as refused:
 def test_without_optuna() -> None:
     """Only the default search needs it, and says so."""
     run = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True)
-    assert "windtunnel[vertex]" in run.stdout
+    assert "windtunnel[search]" in run.stdout
     search.check("")
 
 

@@ -111,7 +111,7 @@ async def test_failed_trials(driver: Driver) -> None:
     told = await get(driver, tuning_id)
     assert (told.state, await trials(driver, tuning_id)) == ("JOB_STATE_FAILED", "IIII")
     assert told.error is not None and told.error[0] == 3
-    assert told.error[1].startswith("3 trials failed; the limit is 3. The last, trial 3: The replica workerpool0-0")
+    assert told.error[1].startswith("4 trials failed; the limit is 3. The last, trial 4: The replica workerpool0-0")
     assert told.trials[0].trial.reason == (await driver.view(await job_id(driver, tuning_id, 1))).error[1]  # type: ignore[index]
 
 

@@ -20,6 +20,8 @@ tuning_job = Table(
     Column("labels", JSONB, nullable=False),
     Column("encryption", Text),
     Column("pipeline_id", Text),
+    Column("home_account", Text, nullable=False),
+    Column("home_region", Text, nullable=False),
     time_column("created_at", nullable=False),
     time_column("updated_at", nullable=False),
     time_column("started_at"),

@@ -39,8 +39,7 @@ async def create_custom_job(ctx: Context, req: CreateCustomJobRequest) -> Answer
     given = message.canonical()
     spec = given.get("jobSpec", {})
     labels = given.get("labels", {})
-    region = None if CLUSTER in labels else ctx.scope.region
-    enforce(chain(unset(message, ""), common(given), broken(spec, "job_spec", region)))
+    enforce(chain(unset(message, ""), common(given), broken(spec, "job_spec", region_of(ctx.scope, labels))))
     intent = jobs.JobIntent(
         display_name=given.get("displayName", ""),
         spec=spec,
@@ -50,6 +49,11 @@ async def create_custom_job(ctx: Context, req: CreateCustomJobRequest) -> Answer
     )
     made = await ctx.service.db.run(jobs.create, ctx.scope, intent)
     return shown(view(made, made.created_at))
+
+
+def region_of(scope: Scope, labels: Mapping[str, str]) -> str | None:
+    """The region whose machines are meant; None: the nodes of a cluster are."""
+    return None if CLUSTER in labels else scope.region
 
 
 def home(settings: Settings) -> Home:

@@ -18,7 +18,7 @@ from app.wire.google.reading import read
 from app.wire.vertex import operations, tuning_jobs
 from app.wire.vertex.constraints import common, enforce, unset
 from app.wire.vertex.custom_jobs import COLLECTION as CUSTOM_JOBS
-from app.wire.vertex.custom_jobs import JOB_LIST, extras, instants
+from app.wire.vertex.custom_jobs import JOB_LIST, extras, home, instants, region_of
 from app.wire.vertex.job_constraints import broken
 from app.wire.vertex.listing import Listed, Listing, Position
 from app.wire.vertex.messages.jobs import CustomJobSpec
@@ -49,7 +49,7 @@ async def create_training_pipeline(ctx: Context, req: CreateTrainingPipelineRequ
     enforce(chain(unset(message, ""), common(given)))
     task = task_of(given["trainingTaskDefinition"])
     inputs = _inputs(ctx, task, given)
-    enforce(_problems(task, inputs, ctx.scope.region))
+    enforce(_problems(task, inputs, region_of(ctx.scope, given.get("labels", {}))))
     intent = pipelines.PipelineIntent(
         display_name=given["displayName"],
         task=task,
@@ -57,6 +57,7 @@ async def create_training_pipeline(ctx: Context, req: CreateTrainingPipelineRequ
         inputs=inputs.canonical(),
         labels=given.get("labels", {}),
         encryption=given.get("encryptionSpec", {}).get("kmsKeyName"),
+        home=home(ctx.service.settings),
     )
     return shown(await ctx.service.db.run(pipelines.create, ctx.scope, intent))
 
@@ -104,7 +105,7 @@ def _inputs(ctx: Context, task: Task, given: Mapping[str, Any]) -> Message:
         raise
 
 
-def _problems(task: Task, inputs: Message, region: str) -> Iterator[Violation]:
+def _problems(task: Task, inputs: Message, region: str | None) -> Iterator[Violation]:
     yield from unset(inputs, INPUTS)
     given = inputs.canonical()
     if task == "custom":

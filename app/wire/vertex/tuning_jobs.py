@@ -15,7 +15,7 @@ from app.wire.google.errors import Violation
 from app.wire.vertex import operations
 from app.wire.vertex.constraints import common, enforce, unset
 from app.wire.vertex.custom_jobs import COLLECTION as CUSTOM_JOBS
-from app.wire.vertex.custom_jobs import JOB_LIST, extras, instants
+from app.wire.vertex.custom_jobs import JOB_LIST, extras, home, instants, region_of
 from app.wire.vertex.job_constraints import broken
 from app.wire.vertex.listing import Listed, Listing, Position
 from app.wire.vertex.messages.requests import (
@@ -46,9 +46,10 @@ async def create_hyperparameter_tuning_job(ctx: Context, req: CreateHyperparamet
         display_name=given.get("displayName", ""),
         labels=given.get("labels", {}),
         encryption=given.get("encryptionSpec", {}).get("kmsKeyName"),
+        home=home(ctx.service.settings),
         **wanted(given),
     )
-    enforce(chain(unset(message, ""), common(given), problems(intent, "", ctx.scope.region)))
+    enforce(chain(unset(message, ""), common(given), problems(intent, "", region_of(ctx.scope, intent.labels))))
     return shown(await ctx.service.db.run(tuning.create, ctx.scope, intent))
 
 
@@ -94,7 +95,7 @@ def wanted(given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def problems(intent: TuningIntent, path: str, region: str) -> Iterator[Violation]:
+def problems(intent: TuningIntent, path: str, region: str | None) -> Iterator[Violation]:
     """What is wrong with the study and with the trials' job; `path` is where both are, with a full stop, or empty."""
     yield from (Violation(path + field, told) for field, told in tuning.study_problems(intent))
     yield from broken(intent.trial_job_spec, f"{path}trial_job_spec", region)
