@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from itertools import pairwise
 from typing import Any
 
+from app.catalog import instance_type
 from tests.kit import TestWorld
 
 UP = {"Running", "Ill", "Rebooting", "Examined", "Patching", "Reconfiguring", "Unpatched"}
@@ -18,6 +19,7 @@ def balance(world: TestWorld) -> dict[str, int]:
     rows: Rows = json.loads(world.export())["tables"]
     _groups_count_their_nodes(rows)
     _machines_are_held_once(rows)
+    _jobs_are_where_they_hold_gpus(rows)
     return {
         "nodes": len(rows["instance"]),
         "intervals": _bills_are_whole(rows),
@@ -70,6 +72,31 @@ def _machines_are_held_once(rows: Rows) -> None:
     for reservation, count in Counter(n["reservation"] for n in holding if n["reservation"]).items():
         [plan] = {r["plan"] for r in rows["reserved_capacity"] if r["reservation_id"] == reservation}
         assert count <= totals[plan], f"{count} machines of {plan}"
+
+
+def _jobs_are_where_they_hold_gpus(rows: Rows) -> None:
+    """VX-24: no node's GPUs twice, each stay within one billed interval of a Running node, and each worker of a job
+    that goes on either on its node or waiting for one."""
+    status = {n["logical_id"]: n["status"] for n in rows["instance"]}
+    types = {n["logical_id"]: n["instance_type"] for n in rows["instance"]}
+    billed = {(e["logical_id"], e["number"]): e for e in rows["ledger"]}
+    held: Counter[str] = Counter()
+    places = {}
+    for stay in rows["placement"]:
+        bill, end = billed[stay["logical_id"], stay["billing"]], stay["ended_at"] or "9999"
+        assert bill["started_at"] <= stay["started_at"] <= end <= (bill["ended_at"] or "9999"), (stay, bill)
+        if stay["ended_at"] is None:
+            held[stay["logical_id"]] += stay["gpus"]
+            places[stay["job_id"], stay["replica"]] = stay["logical_id"]
+            assert status[stay["logical_id"]] == "Running", stay
+    for node, gpus in held.items():
+        assert gpus <= instance_type(types[node]).accelerators, f"{gpus} GPUs of {node}"
+    going = {j["job_id"] for j in rows["custom_job"] if j["fleet"] and j["admitted_at"] and not j["ended_at"]}
+    workers = {(r["job_id"], f"workerpool{r['pool']}-{r['ordinal']}"): r for r in rows["job_replica"]}
+    assert places == {key: r["node"] for key, r in workers.items() if key[0] in going and r["node"]}
+    for (job, name), worker in workers.items():
+        if job in going and not worker["node"]:
+            assert worker["status"] in ("Waiting", "Stopping", "Stopped", "Done"), f"{name} of {job}: {worker}"
 
 
 def _bills_are_whole(rows: Rows) -> int:
