@@ -168,6 +168,7 @@ def build_group(
     network: Network | None,
     zones: Sequence[tuple[str | None, str]],
     minimum: int,
+    image: str,
 ) -> Group:
     """The group as it begins, in its own network or the cluster's. `zones` gives each subnet with its zone, or
     (None, zone) without a VPC."""
@@ -187,6 +188,7 @@ def build_group(
         own_network=bool(subnets),
         min_since=at if minimum else None,
         training_plan=intent.request.get("TrainingPlanArn"),
+        image=image,
         spec={
             "request": intent.request,
             "subnets": subnets,

@@ -1,8 +1,9 @@
 """Releases of the HyperPod AMI: their order, what stands of one, and the image that a request asks for (HP-30)."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from app.core.chance import digest
@@ -42,6 +43,7 @@ class Releases:
             one.version: one for one in sorted(found, key=lambda one: number(one.version))
         }
         self._by_ami = {ami(version): version for version in self._by_version}
+        self._standing = dict(_standings(self._by_version.values()))
 
     def __iter__(self) -> Any:
         return iter(self._by_version.values())
@@ -81,25 +83,36 @@ class Releases:
 
     def standing(self, image: str | None) -> str | None:
         """The value of `ImageVersionStatus`; nothing is known of a custom AMI."""
-        release = self._by_version.get(image or "")
-        if release is None:
-            return None
-        if release.retired:
-            return END
-        newer = [one for one in self if number(one.version) > number(release.version) and not one.retired]
-        if any(one.security for one in newer):
-            return SECURITY
-        return AVAILABLE if newer else UP_TO_DATE
+        return self._standing.get(image or "")
+
+
+def _standings(oldest_first: Collection[Release]) -> Iterator[tuple[str, str]]:
+    """What stands of each version, by those that are newer and not retired."""
+    living = UP_TO_DATE
+    for one in reversed(list(oldest_first)):
+        yield one.version, END if one.retired else living
+        if not one.retired:
+            living = SECURITY if one.security or living == SECURITY else AVAILABLE
 
 
 def ami(image: str) -> str:
     """The AMI id of an image: a custom one's own, or what we give a release."""
-    return image if is_custom(image) else "ami-" + digest(0, image, "ami", 9).hex()[:17]
+    return image if is_custom(image) else _ami_of(image)
+
+
+@lru_cache(1024)
+def _ami_of(version: str) -> str:
+    return "ami-" + digest(0, version, "ami", 9).hex()[:17]
 
 
 def is_custom(image: str) -> bool:
     """True for an AMI of the customer's."""
     return image.startswith("ami-")
+
+
+def release_of(image: str | None) -> str | None:
+    """The release that an image is; None for a custom AMI, and where nothing is known."""
+    return None if image is None or is_custom(image) else image
 
 
 def image_members(current: str | None, desired: str | None) -> dict[str, Any]:
@@ -108,5 +121,5 @@ def image_members(current: str | None, desired: str | None) -> dict[str, Any]:
     for when, image in (("Current", current), ("Desired", desired)):
         if image is not None:
             found[f"{when}ImageId"] = ami(image)
-            found[f"{when}ImageReleaseVersion"] = None if is_custom(image) else image
+            found[f"{when}ImageReleaseVersion"] = release_of(image)
     return found

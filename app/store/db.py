@@ -5,7 +5,7 @@ times what the driver does, and importing it a third of a second in each process
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
 
 import asyncpg
@@ -61,11 +61,9 @@ class Database:
     async def close(self) -> None:
         await self._pool.close()
 
-    @asynccontextmanager
-    async def connection(self) -> AsyncIterator[Tx]:
+    def connection(self) -> AbstractAsyncContextManager[Tx]:
         """A connection outside any transaction: each statement stands alone."""
-        async with self._pool.acquire() as connection:
-            yield connection
+        return self._pool.acquire()
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Tx]:

@@ -51,6 +51,7 @@ class ListedNode(NamedTuple):
 
 
 _NODE_COLUMNS = [f"n.{'group_name' if name == 'group' else name}" for name in ListedNode._fields]
+_STATUS = ListedNode._fields.index("status")
 
 
 class NodePage(NamedTuple):
@@ -172,6 +173,6 @@ async def nodes(
     return NodePage(seed, continuous, [Release(*one) for one in releases], found)
 
 
-def _node(facts: Sequence[Any]) -> ListedNode:
-    node = ListedNode(*facts)
-    return node._replace(status=Node(node.status))
+def _node(facts: list[Any]) -> ListedNode:
+    facts[_STATUS] = Node(facts[_STATUS])
+    return ListedNode(*facts)

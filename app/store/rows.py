@@ -15,7 +15,7 @@ from app.store.db import Tx
 
 _RENAMED = {"group": "group_name"}
 _TYPES = {bool: "boolean", int: "bigint", WorldTime: "timestamptz", datetime: "timestamptz"}
-_CONTAINERS = {tuple: "text[]", Mapping: "jsonb"}
+_CONTAINERS = {tuple: "text[]", Mapping: "jsonb", Sequence: "jsonb"}
 
 
 class Shape:

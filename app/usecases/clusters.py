@@ -20,16 +20,17 @@ from app.core.intent import (
     check_new,
     default_minimum,
 )
-from app.core.operations import Operation
+from app.core.releases import Releases
 from app.core.scope import Scope
 from app.core.times import WorldTime, after
 from app.core.updating import check_may_delete
 from app.core.world import World
 from app.store import clusters, creation, events, pages, worlds
 from app.store.clusters import Claimed
+from app.store.creation import Survey
 from app.store.db import Database, Tx
 from app.usecases import failing, limits, operations, reserving
-from app.usecases.images import on_image, releases_of
+from app.usecases.images import image_asked, releases_of
 from app.usecases.provisioning import Policy, announce, handle
 
 
@@ -95,59 +96,49 @@ async def create(db: Database, scope: Scope, intent: ClusterIntent) -> Cluster:
     """Write down what is wanted; the reconciler provides it. The cluster is due at once."""
     check_new(intent)
     async with db.connection() as tx:
-        survey = await creation.survey(tx, scope, intent.name, intent.eks_arn)
+        survey = await _survey(tx, scope, intent)
+        planned = any("TrainingPlanArn" in group.request for group in intent.groups)
+        if not (survey.has_quotas or planned or addons.AUTO_SCALING in intent.request):
+            return await _create(tx, scope, intent, survey.world, *_design(scope, intent, survey, None))
+    return await db.run(_create_within_limits, scope, intent, survey)
+
+
+async def _survey(tx: Tx, scope: Scope, intent: ClusterIntent) -> Survey:
+    """What a new cluster has to know; refused is a name, or an EKS cluster, that another has."""
+    survey = await creation.survey(tx, scope, intent.name, intent.eks_arn)
     if survey is None:
         raise no_world(scope)
     if survey.taken:
         raise _taken(intent.name)
     if survey.eks_taken:
         raise _eks_taken(intent)
-    fault = None
-    if addons.AUTO_SCALING in intent.request:
-        fault = await db.run(auto_scaling_fault, scope, survey.world, "CreateCluster", intent.name, intent.request)
-    cluster = _build(scope, intent, survey.world, survey.generation, fault)
-    images = releases_of(survey.releases)
-    groups = build_groups(cluster, intent.groups, 0, survey.world.now, intent.network)
-    groups = [on_image(group, images, images.newest) for group in groups]
-    begun = operations.of_creation(survey.world.seed, cluster, groups)
-    if survey.has_quotas or reserving.arns_of(groups):
-        return await db.run(_create_within_limits, scope, cluster, groups, intent, begun)
-    async with db.connection() as tx:
-        return await _create(tx, scope, cluster, groups, intent, begun)
+    return survey
 
 
-async def _create_within_limits(
-    tx: Tx,
-    scope: Scope,
-    cluster: Cluster,
-    groups: Sequence[Group],
-    intent: ClusterIntent,
-    begun: Sequence[Operation],
-) -> Cluster:
+async def _create_within_limits(tx: Tx, scope: Scope, intent: ClusterIntent, survey: Survey) -> Cluster:
+    """Where fault rules, training plans or quotas have a say."""
+    await hold_world(tx, scope)
+    fault = await auto_scaling_fault(tx, scope, survey.world, "CreateCluster", intent.name, intent.request)
+    cluster, groups = _design(scope, intent, survey, fault)
     groups = await reserving.check(tx, scope, None, {}, groups, cluster.created_at)
     await limits.check(tx, scope, None, groups)
-    return await _create(tx, scope, cluster, groups, intent, begun)
+    return await _create(tx, scope, intent, survey.world, cluster, groups)
 
 
 async def _create(
-    tx: Tx,
-    scope: Scope,
-    cluster: Cluster,
-    groups: Sequence[Group],
-    intent: ClusterIntent,
-    begun: Sequence[Operation],
+    tx: Tx, scope: Scope, intent: ClusterIntent, world: World, cluster: Cluster, groups: Sequence[Group]
 ) -> Cluster:
     at = cluster.created_at
-    told = [Event("cluster-started", at, params={"operation": "creation"}), *announce_groups(groups, at)]
-    told = told if cluster.continuous else []
-    cluster = replace(cluster, event_seq=len(told))
+    told: list[Event] = []
+    if cluster.continuous:
+        told = [Event("cluster-started", at, params={"operation": "creation"}), *announce_groups(groups, at)]
+        cluster = replace(cluster, event_seq=len(told))
+    begun = operations.of_creation(world.seed, cluster, groups)
     change = state_change(cluster, groups)
     if await creation.create(tx, scope.world, cluster, groups, told, intent.tags, at, change, begun):
         return cluster
-    survey = await creation.survey(tx, scope, intent.name, intent.eks_arn)  # another was quicker: at what?
-    if survey is None:
-        raise no_world(scope)
-    raise _eks_taken(intent) if survey.eks_taken and not survey.taken else _taken(intent.name)
+    await _survey(tx, scope, intent)  # another was quicker: at what?
+    raise _taken(intent.name)  # and gone again
 
 
 def _eks_taken(intent: ClusterIntent) -> Invalid:
@@ -172,11 +163,13 @@ async def auto_scaling_fault(
     return None if rule is None else rule.message or "an internal error occurred"
 
 
-def _build(scope: Scope, intent: ClusterIntent, world: World, generation: int, failure: str | None) -> Cluster:
-    return Cluster(
+def _design(scope: Scope, intent: ClusterIntent, survey: Survey, failure: str | None) -> tuple[Cluster, list[Group]]:
+    """The cluster and its groups as they begin."""
+    world, images = survey.world, releases_of(survey.releases)
+    cluster = Cluster(
         account=scope.account,
         region=scope.region,
-        cluster_id=world.naming.cluster_id(world.seed, scope.account, scope.region, intent.name, generation),
+        cluster_id=world.naming.cluster_id(world.seed, scope.account, scope.region, intent.name, survey.generation),
         name=intent.name,
         continuous=intent.continuous,
         orchestrator=intent.orchestrator,
@@ -185,19 +178,30 @@ def _build(scope: Scope, intent: ClusterIntent, world: World, generation: int, f
         eks_arn=intent.eks_arn,
         spec=addons.with_facts({}, intent.request, world.now, failure),
     )
+    return cluster, build_groups(cluster, intent.groups, 0, world.now, intent.network, images, images.newest)
 
 
 def build_groups(
-    cluster: Cluster, intents: Sequence[GroupIntent], first: int, at: WorldTime, network: Network | None
+    cluster: Cluster,
+    intents: Sequence[GroupIntent],
+    first: int,
+    at: WorldTime,
+    network: Network | None,
+    images: Releases,
+    otherwise: str,
 ) -> list[Group]:
-    """The groups as they begin, the first of them at the place `first`."""
+    """The groups as they begin, the first of them at the place `first`, on `otherwise` if they ask for no image."""
     groups = []
     for place, one in enumerate(intents, first):
         used = one.network or network
         zones = _zones(cluster.region, used)
-        group = build_group(one, place, at, used, zones, default_minimum(one, cluster))
+        image = image_asked(one.request, images, otherwise)
+        group = build_group(one, place, at, used, zones, default_minimum(one, cluster), image)
         kept = upkeep.facts(None, one, cluster.orchestrator, at)
-        groups.append(replace(group, next_ordinal=cluster.past_ordinals.get(one.name, 1), **kept))
+        changes = {name: fact for name, fact in kept.items() if fact is not None}
+        if one.name in cluster.past_ordinals:
+            changes["next_ordinal"] = cluster.past_ordinals[one.name]
+        groups.append(replace(group, **changes) if changes else group)
     return groups
 
 

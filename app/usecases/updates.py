@@ -26,7 +26,7 @@ from app.usecases.clusters import (
     save_due,
 )
 from app.usecases.hardware import cure_the_ill
-from app.usecases.images import known_releases, on_image
+from app.usecases.images import known_releases
 from app.usecases.provisioning import Policy, announce
 
 Groups = Mapping[str, Group]
@@ -109,11 +109,12 @@ async def _kept(
 ) -> dict[str, Group]:
     """The groups that the cluster then has, within the rules of Slurm, training plans and quotas."""
     first = 1 + max((group.position for group in groups.values()), default=-1)
-    added = build_groups(cluster, revision.added, first, world.now, network_of(cluster.spec.get("VpcConfig")))
-    if added:
+    added: list[Group] = []
+    if revision.added:
         images = await known_releases(tx, scope.world)
         eldest = next((group.image for group in groups.values() if cluster.continuous), images.newest)
-        added = [on_image(group, images, eldest) for group in added]
+        network = network_of(cluster.spec.get("VpcConfig"))
+        added = build_groups(cluster, revision.added, first, world.now, network, images, eldest)
     kept = [*{**groups, **revision.changed}.values(), *added]
     if cluster.controller_first:
         staying = [group for group in kept if group.delete_requested_at is None]

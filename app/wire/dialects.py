@@ -16,6 +16,8 @@ from app.wire.google.storage_dialect import body as storage_body
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
+SURFACE = "windtunnel.surface"
+"""Where an ASGI scope keeps the surface that it is for, once `app.wire.safety` has let it in."""
 LINGER_S = 1.0
 LINGER_BYTES = 16 * 1024 * 1024
 
@@ -62,10 +64,12 @@ _AWS_CODES = {
 def surface_of(scope: Mapping[str, Any], *, has_target: bool) -> Surface:
     """The surface of a request by its path inside the world; AWS clients may use any path of no other's."""
     path = scope["path"].removeprefix(scope.get("root_path", ""))
+    if path in ("", "/"):
+        return Surface.AWS
     for prefix, surface in _PREFIXES:
         if path == prefix or path.startswith(prefix + "/"):
             return surface
-    return Surface.AWS if has_target or path in ("", "/") else Surface.CONTROL
+    return Surface.AWS if has_target else Surface.CONTROL
 
 
 async def refuse(send: Send, surface: Surface, no: Refusal, unread: Receive | None = None) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from app import clock
 from app.core.scope import DEFAULT_WORLD, Scope
 from app.usecases import worlds
-from app.wire.dialects import Refusal, Surface, refuse, surface_of
+from app.wire.dialects import SURFACE, Refusal, Surface, refuse
 from app.wire.exchange import DEADLINE_S, new_request_id
 from app.wire.failures import is_database_away, report
 from app.wire.request_log import RequestLog, RequestRecord
@@ -25,8 +25,7 @@ UNHURRIED = (*(f"/_windtunnel/{noun}" for noun in _SLOW), MOTO_RESET)
 """What may take as long as it takes: it visits every instant of a period, every row of a world, or has no end."""
 TRANSFER_S = 600.0
 """Seconds of the wall in which the bytes of an object, on their way in or out, must be there."""
-SURFACE = "windtunnel.surface"
-_TARGET, _REQUEST_ID = b"x-amz-target", b"x-request-id"
+_REQUEST_ID = b"x-request-id"
 
 log = logging.getLogger("windtunnel.front")
 
@@ -78,7 +77,7 @@ class Front:
         """Answer a request on whichever surface it is for."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        surface = surface_of(scope, has_target=any(name == _TARGET for name, _ in scope["headers"]))
+        surface = scope[SURFACE]
         world = scope.get("windtunnel.world", DEFAULT_WORLD)
         needless = world == DEFAULT_WORLD and surface is not Surface.AWS  # to be told how we are, without a database
         profile = "" if needless else await self._known.profile(world)
@@ -87,7 +86,6 @@ class Front:
         scope["windtunnel.profile"] = profile
         if surface is Surface.AWS:
             return await self._aws(scope, receive, send)
-        scope[SURFACE] = surface
         if surface is Surface.STORAGE:
             scope["path"] = scope["raw_path"].decode("ascii", "replace")  # an object's name has slashes of its own
         if surface in (Surface.GOOGLE, Surface.STORAGE):
@@ -155,7 +153,7 @@ def _record(scope: AsgiScope, request_id: str, status: int, took_ms: float) -> R
 
 async def unknown_path(scope: AsgiScope, receive: Receive, send: Send) -> None:
     """The end of the routes: nothing is served at this path."""
-    surface = surface_of(scope, has_target=False)
+    surface = scope[SURFACE]
     await refuse(send, surface, Refusal(404, "NotFound", _nothing_here(surface)))
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.core.scope import DEFAULT_WORLD
-from app.wire.dialects import Refusal, Surface, refuse, surface_of
+from app.wire.dialects import SURFACE, Refusal, Surface, refuse, surface_of
 
 AsgiScope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -49,8 +49,8 @@ class SafetyRules:
 class Safety:
     """ASGI middleware around the whole application.
 
-    Sets `scope["windtunnel.world"]`; the prefix goes to `root_path`, where ASGI keeps what routing must not see,
-    and `raw_path` stays as received, since that is what a client signed.
+    Sets `scope["windtunnel.world"]` and `scope["windtunnel.surface"]`; the prefix goes to `root_path`, where ASGI keeps
+    what routing must not see, and `raw_path` stays as received, since that is what a client signed.
     """
 
     def __init__(self, app: App, rules: SafetyRules) -> None:
@@ -66,7 +66,7 @@ class Safety:
             return await send({"type": "websocket.close", "code": 1008})
         headers = _Headers(scope["headers"])
         is_named = take_world(scope)
-        surface = surface_of(scope, has_target=headers.one("x-amz-target") is not None)
+        surface = scope[SURFACE] = surface_of(scope, has_target=headers.one("x-amz-target") is not None)
         refusal = self._refusal(scope, headers, surface) if is_named else _NO_SUCH_WORLD
         if refusal is not None:
             return await refuse(send, surface, refusal, receive if headers.has_body else None)

@@ -173,7 +173,7 @@ def test_default_minimum(name: str) -> None:
 
 def test_a_group_begins_with_its_network_and_its_wait() -> None:
     zones = [("subnet-1", "us-west-2a"), ("subnet-2", "us-west-2b"), ("subnet-3", "us-west-2a")]
-    built = build_group(asked(count=4, minimum=2), 3, at(5), VPC, zones, 2)
+    built = build_group(asked(count=4, minimum=2), 3, at(5), VPC, zones, 2, "1.2.0")
     assert (built.target, built.minimum, built.min_since, built.position) == (4, 2, at(5), 3)
     assert (built.zones, built.own_network) == (("us-west-2a", "us-west-2b"), True)
     assert built.spec["subnets"] == [list(pair) for pair in zones]
@@ -182,6 +182,6 @@ def test_a_group_begins_with_its_network_and_its_wait() -> None:
 
 def test_without_a_vpc_a_group_lies_in_a_zone_of_the_platform() -> None:
     request = {"OnStartDeepHealthChecks": ["InstanceStress"], "LifeCycleConfig": {"SourceS3Uri": "s3://b"}}
-    built = build_group(asked(request=request), 0, T0, None, [(None, "us-west-2a")], 0)
+    built = build_group(asked(request=request), 0, T0, None, [(None, "us-west-2a")], 0, "1.2.0")
     assert (built.zones, built.own_network, built.min_since) == (("us-west-2a",), False, None)
     assert (built.has_script, built.deep_check) == (False, True)

@@ -9,7 +9,7 @@ from app.core.cluster import Cluster, Group, cluster_status, group_status
 from app.core.instance import Instance
 from app.core.node import vendor_status
 from app.core.plans import NOT_APPLICABLE, server_id
-from app.core.releases import Releases, image_members
+from app.core.releases import Releases, image_members, release_of
 from app.core.scope import Scope
 from app.core.software import STRATEGY
 from app.usecases.descriptions import Described
@@ -129,7 +129,7 @@ def node_summary(node: ListedNode, seed: int, region: str, with_logical_id: bool
         "InstanceStatus": _status(node),
         "PrivateDnsHostname": _hostname(node, seed, region),
         "LastSoftwareUpdateTime": node.patched_at,
-        "CurrentImageReleaseVersion": image_members(node.image, None).get("CurrentImageReleaseVersion"),
+        "CurrentImageReleaseVersion": release_of(node.image),
         "ImageVersionStatus": releases.standing(node.image),
     }
 
