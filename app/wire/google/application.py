@@ -6,8 +6,8 @@ from starlette.exceptions import HTTPException
 
 from app.core.errors import DomainError
 from app.service import Service
-from app.wire.dialects import Surface
-from app.wire.front import SURFACE, Account, unknown_path
+from app.wire.dialects import SURFACE, Surface
+from app.wire.front import Account, unknown_path
 from app.wire.google import storage, storage_downloads, storage_errors, storage_uploads
 from app.wire.google.errors import Code, GoogleError, Violation, bad_request, code_of_http, envelope, of_domain
 from app.wire.safety import App, AsgiScope, Receive, Send
