@@ -74,6 +74,16 @@ class TestWorld:
 
         return self.google(aiplatform_v1.JobServiceClient)
 
+    @cached_property
+    def storage(self) -> Any:
+        """Google's own client of Cloud Storage, in project `p1` and without credentials."""
+        from google.auth.credentials import AnonymousCredentials
+        from google.cloud import storage
+
+        options = {"api_endpoint": self.endpoint}
+        self.clients.append(storage.Client("p1", AnonymousCredentials(), client_options=options))
+        return self.clients[-1]
+
     def google(self, kind: Any, transport: str = "rest") -> Any:
         """A client of Google's of that kind."""
         from google.auth.credentials import AnonymousCredentials

@@ -14,6 +14,7 @@ from app.usecases import worlds
 from app.wire.dialects import SURFACE, Refusal, Surface, refuse
 from app.wire.exchange import DEADLINE_S, new_request_id
 from app.wire.failures import is_database_away, report
+from app.wire.google.storage_dialect import OPERATIONS as STORAGE
 from app.wire.request_log import RequestLog, RequestRecord
 from app.wire.safety import App, AsgiScope, Message, Receive, Send
 
@@ -145,7 +146,7 @@ class Account:
 
 
 def _record(scope: AsgiScope, request_id: str, status: int, took_ms: float) -> RequestRecord:
-    operation = getattr(scope.get("endpoint"), "__name__", "")
+    operation = getattr(scope.get("route"), "name", "")
     who = Scope(scope.get("windtunnel.world", DEFAULT_WORLD), "", "")
     code = None if status < 400 else str(status)
     return RequestRecord(request_id, scope[SURFACE].value, operation, who, status, code, took_ms)
@@ -162,6 +163,8 @@ def _nothing_here(surface: Surface) -> str:
         return (
             "Nothing is served at this path. The control API is /_windtunnel/…; its nouns are in openapi/control.json."
         )
+    if surface is Surface.STORAGE:
+        return f"Nothing is served at this path. Of Cloud Storage there are {', '.join(STORAGE)}."
     return "This surface is not in this version; docs/coverage.md lists what is."
 
 

@@ -1,6 +1,6 @@
 """Google's APIs as one application: the routers of Cloud Storage and Cloud Logging, and Vertex AI behind them."""
 
-from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
@@ -8,13 +8,14 @@ from app.core.errors import DomainError
 from app.service import Service
 from app.wire.dialects import SURFACE, Surface
 from app.wire.front import Account, unknown_path
-from app.wire.google import storage, storage_downloads, storage_errors, storage_uploads
+from app.wire.google import storage, storage_downloads, storage_errors, storage_mishaps, storage_uploads
 from app.wire.google.errors import Code, GoogleError, Violation, bad_request, code_of_http, envelope, of_domain
 from app.wire.safety import App, AsgiScope, Receive, Send
 from app.wire.vertex import application as vertex
 
-ROUTERS: tuple[APIRouter, ...] = (storage.router, storage_uploads.router, storage_downloads.router)
-"""What is served beside Vertex AI. Each answers paths of its own."""
+ROUTERS: tuple[APIRouter, ...] = ()
+"""What is served beside Vertex AI and Cloud Storage. Each answers paths of its own."""
+STORAGE = (storage.router, storage_uploads.router, storage_downloads.router)
 
 
 class Apis:
@@ -42,6 +43,9 @@ def framework(service: Service) -> FastAPI:
         app.add_exception_handler(kind, refused)
     for router in ROUTERS:
         app.include_router(router)
+    for router in STORAGE:
+        app.include_router(router, dependencies=[Depends(storage_mishaps.befall)])
+    app.add_middleware(storage_mishaps.Suffering)
     app.router.redirect_slashes = False
     app.router.default = unknown_path
     app.add_middleware(Account, request_log=service.request_log)

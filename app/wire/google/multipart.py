@@ -41,7 +41,7 @@ class Related:
         told = await self._until(self._delimiter)
         await self._until(self._newline)
         headers = _TYPE.search(await self._headers())
-        self.media_type = headers[1].decode("latin-1") if headers else None
+        self.media_type = headers[1].decode("utf-8", "replace") if headers else None
         return told
 
     async def media(self) -> AsyncIterator[bytes]:
@@ -69,10 +69,10 @@ class Related:
 
     async def _until(self, mark: bytes) -> bytes:
         """What comes before the mark; the mark is behind us then."""
-        while (place := self._read.find(mark)) < 0:
-            if len(self._read) > MOST_METADATA:
-                raise Invalid(f"{_SHAPE}; the first, and the headers, have at most {MOST_METADATA} bytes.")
+        while (place := self._read.find(mark)) < 0 and len(self._read) <= MOST_METADATA:
             await self._more()
+        if not 0 <= place <= MOST_METADATA:
+            raise Invalid(f"{_SHAPE}; the first, and the headers, have at most {MOST_METADATA} bytes.")
         found, self._read = self._read[:place], self._read[place + len(mark) :]
         return found
 

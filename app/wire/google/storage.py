@@ -3,7 +3,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Depends, Query, Request, Response
+from fastapi import APIRouter, Body, Depends, HTTPException, Query, Request, Response
 
 from app.core.objects import Listing, Sought, Wanted
 from app.core.times import EPOCH
@@ -14,6 +14,7 @@ from app.wire.google.storage_messages import (
     Composition,
     ObjectFacts,
     bucket_shown,
+    layout_shown,
     name_of,
     object_shown,
     project_of,
@@ -26,6 +27,7 @@ from app.wire.google.storage_requests import (
     ObjectName,
     ServiceOf,
     SoughtOf,
+    Spool,
     Word,
     WorldOf,
     number_in,
@@ -37,6 +39,8 @@ MOST_LISTED = 1000
 """Lines of a page, as on the real service."""
 router = APIRouter()
 _B, _O = "/storage/v1/b", "/storage/v1/b/{bucket}/o"
+_OTHERWISE = {"matchGlob", "softDeleted", "includeTrailingDelimiter", "filter"}
+"""Parameters of a list without which it would be another one; whatever else is not known changes nothing."""
 Limit = Annotated[int, Query(alias="maxResults", ge=1)]
 
 
@@ -58,7 +62,7 @@ def _copying(
 CopyingOf = Annotated[tuple[Sought, Wanted], Depends(_copying)]
 
 
-@router.get(_B)
+@router.get(_B, name="buckets.list")
 async def list_buckets(
     service: ServiceOf,
     world: WorldOf,
@@ -75,25 +79,32 @@ async def list_buckets(
     return {"kind": "storage#buckets", "items": shown, **more}
 
 
-@router.post(_B)
+@router.post(_B, name="buckets.insert")
 async def insert_bucket(
     facts: BucketFacts, service: ServiceOf, world: WorldOf, base: Base, project: Word = ""
 ) -> dict[str, Any]:
     return bucket_shown(await service.db.run(buckets.create, world, facts.of(project, EPOCH)), base)
 
 
-@router.get(_B + "/{bucket}")
+@router.get(_B + "/{bucket}", name="buckets.get")
 async def get_bucket(bucket: BucketName, service: ServiceOf, world: WorldOf, base: Base) -> dict[str, Any]:
     return bucket_shown(await service.db.run(buckets.get, world, bucket), base)
 
 
-@router.delete(_B + "/{bucket}", status_code=204)
+@router.delete(_B + "/{bucket}", status_code=204, name="buckets.delete")
 async def delete_bucket(bucket: BucketName, service: ServiceOf, world: WorldOf) -> None:
     await service.db.run(buckets.delete, world, bucket)
 
 
-@router.get(_O)
+@router.get(_B + "/{bucket}/storageLayout", name="buckets.getStorageLayout")
+async def get_storage_layout(bucket: BucketName, service: ServiceOf, world: WorldOf) -> dict[str, Any]:
+    """What `gcloud storage rm -r` asks before it deletes a bucket."""
+    return layout_shown(await service.db.run(buckets.get, world, bucket))
+
+
+@router.get(_O, name="objects.list")
 async def list_objects(
+    request: Request,
     bucket: BucketName,
     service: ServiceOf,
     world: WorldOf,
@@ -105,6 +116,8 @@ async def list_objects(
     page: Annotated[Word, Query(alias="pageToken")] = "",
     limit: Limit = MOST_LISTED,
 ) -> dict[str, Any]:
+    for unknown in _OTHERWISE & request.query_params.keys():
+        raise HTTPException(501, f"Lists with '{unknown}' are not emulated. Leave it out, and choose what is listed.")
     most = min(limit, MOST_LISTED)
     asked = Listing(prefix, delimiter, first, end, name_of(page) if page else None)
     found = await service.db.run(storage.listed, world, bucket, asked, most + 1)
@@ -116,33 +129,33 @@ async def list_objects(
     return {name: value for name, value in told.items() if value}
 
 
-@router.get(_O + "/{object}", response_model=None)
+@router.get(_O + "/{object}", response_model=None, name="objects.get")
 async def get_object(
-    request: Request, sought: SoughtOf, service: ServiceOf, world: WorldOf, base: Base, alt: str = "json"
+    request: Request, sought: SoughtOf, service: ServiceOf, world: WorldOf, base: Base, file: Spool, alt: str = "json"
 ) -> Response | dict[str, Any]:
     if alt == "media":
-        return await media(request, sought, service, world)
+        return await media(request, sought, service, world, file)
     return object_shown(await service.db.run(storage.look, world, sought), base)
 
 
-@router.patch(_O + "/{object}")
+@router.patch(_O + "/{object}", name="objects.patch")
 async def patch_object(
     facts: ObjectFacts, sought: SoughtOf, service: ServiceOf, world: WorldOf, base: Base
 ) -> dict[str, Any]:
     return object_shown(await service.db.run(storage.change, world, sought, facts.changes), base)
 
 
-@router.delete(_O + "/{object}", status_code=204)
+@router.delete(_O + "/{object}", status_code=204, name="objects.delete")
 async def delete_object(sought: SoughtOf, service: ServiceOf, world: WorldOf) -> None:
     await service.db.run(storage.delete, world, sought)
 
 
-@router.post(_O + "/{object}/copyTo/b/{to_bucket}/o/{to_object}")
+@router.post(_O + "/{object}/copyTo/b/{to_bucket}/o/{to_object}", name="objects.copy")
 async def copy_object(copying: CopyingOf, service: ServiceOf, world: WorldOf, base: Base) -> dict[str, Any]:
     return object_shown(await service.db.run(storage.copy, world, *copying), base)
 
 
-@router.post(_O + "/{object}/rewriteTo/b/{to_bucket}/o/{to_object}")
+@router.post(_O + "/{object}/rewriteTo/b/{to_bucket}/o/{to_object}", name="objects.rewrite")
 async def rewrite_object(copying: CopyingOf, service: ServiceOf, world: WorldOf, base: Base) -> dict[str, Any]:
     """All at once: no rewrite here needs a second request."""
     stored = await service.db.run(storage.copy, world, *copying)
@@ -151,7 +164,7 @@ async def rewrite_object(copying: CopyingOf, service: ServiceOf, world: WorldOf,
     return told | {"resource": object_shown(stored, base)}
 
 
-@router.post(_O + "/{object}/compose")
+@router.post(_O + "/{object}/compose", name="objects.compose")
 async def compose_object(
     asked: Composition,
     bucket: BucketName,

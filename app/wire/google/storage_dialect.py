@@ -2,6 +2,24 @@
 
 import orjson
 
+API = "storage"
+"""What fault rules and the request log call it."""
+OPERATIONS = (
+    "buckets.delete",
+    "buckets.get",
+    "buckets.getStorageLayout",
+    "buckets.insert",
+    "buckets.list",
+    "objects.compose",
+    "objects.copy",
+    "objects.delete",
+    "objects.get",
+    "objects.insert",
+    "objects.list",
+    "objects.patch",
+    "objects.rewrite",
+)
+"""The methods that are served, by the JSON API's own names."""
 MEDIA_TYPE = "application/json; charset=UTF-8"
 _REASONS = {
     401: "required",

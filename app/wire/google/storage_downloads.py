@@ -1,10 +1,8 @@
 """The bytes of objects on their way out (VX-20). They are read from the database at once and told from a file, so that
 a client that reads slowly keeps no connection to it."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack
-from tempfile import SpooledTemporaryFile
-from typing import IO, cast
+from collections.abc import AsyncIterator
+from typing import IO
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
@@ -13,37 +11,32 @@ from app.core.objects import Sought, StoredObject
 from app.service import Service
 from app.usecases import storage
 from app.wire.google.storage_messages import HEADERS, etag_of
-from app.wire.google.storage_requests import ServiceOf, SoughtOf, WorldOf, few_at_a_time
+from app.wire.google.storage_requests import ServiceOf, SoughtOf, Spool, WorldOf, few_at_a_time
 
-IN_MEMORY = 1024 * 1024
-"""Bytes of an object that are held in memory; of a larger one none is."""
 _STEP = 64 * 1024
 router = APIRouter()
 
 
-@router.get("/download/storage/v1/b/{bucket}/o/{object}", response_model=None)
-async def read_object(request: Request, sought: SoughtOf, service: ServiceOf, world: WorldOf) -> Response:
-    return await media(request, sought, service, world)
+@router.get("/download/storage/v1/b/{bucket}/o/{object}", response_model=None, name="objects.get")
+async def read_object(request: Request, sought: SoughtOf, service: ServiceOf, world: WorldOf, file: Spool) -> Response:
+    return await media(request, sought, service, world, file)
 
 
-async def media(request: Request, sought: Sought, service: Service, world: str) -> Response:
-    """The object's bytes, or those of its `Range`."""
-    with ExitStack() as opened:
-        file = cast(IO[bytes], opened.enter_context(SpooledTemporaryFile(max_size=IN_MEMORY)))
-        async with few_at_a_time:
-            stored, span = await service.db.run(storage.read, world, sought, request.headers.get("range"), file)
-        headers = _headers(stored)
-        if span is not None:
-            headers["content-range"] = f"bytes {span.start}-{span.stop - 1}/{stored.size}"
-        headers["content-length"] = str(stored.size if span is None else len(span))
-        return StreamingResponse(_pieces(file, opened.pop_all()), 200 if span is None else 206, headers)
+async def media(request: Request, sought: Sought, service: Service, world: str, file: IO[bytes]) -> Response:
+    """The object's bytes, or those of its `Range`, by way of the file."""
+    async with few_at_a_time:
+        stored, span = await service.db.run(storage.read, world, sought, request.headers.get("range"), file)
+    headers = _headers(stored)
+    if span is not None:
+        headers["content-range"] = f"bytes {span.start}-{span.stop - 1}/{stored.size}"
+    headers["content-length"] = str(stored.size if span is None else len(span))
+    return StreamingResponse(_pieces(file), 200 if span is None else 206, headers)
 
 
-def _pieces(file: IO[bytes], opened: ExitStack) -> Iterator[bytes]:
-    with opened:
-        file.seek(0)
-        while piece := file.read(_STEP):
-            yield piece
+async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
+    file.seek(0)
+    while piece := file.read(_STEP):
+        yield piece
 
 
 def _headers(stored: StoredObject) -> dict[str, str]:

@@ -128,8 +128,7 @@ def bucket_shown(bucket: Bucket, base: str) -> dict[str, Any]:
         "name": bucket.name,
         "projectNumber": bucket.project or "0",
         "metageneration": "1",
-        "location": bucket.location,
-        "locationType": "multi-region" if bucket.location in ("US", "EU", "ASIA") else "region",
+        **_place(bucket),
         "storageClass": bucket.storage_class,
         "etag": "CAE=",
         "timeCreated": created,
@@ -137,6 +136,18 @@ def bucket_shown(bucket: Bucket, base: str) -> dict[str, Any]:
         "iamConfiguration": {"uniformBucketLevelAccess": {"enabled": True}},
         **({"labels": bucket.labels} if bucket.labels else {}),
     }
+
+
+def layout_shown(bucket: Bucket) -> dict[str, Any]:
+    """How the bucket keeps its objects: flat."""
+    return {"kind": "storage#storageLayout", "bucket": bucket.name, **_place(bucket)} | {
+        "hierarchicalNamespace": {"enabled": False}
+    }
+
+
+def _place(bucket: Bucket) -> dict[str, str]:
+    kind = "multi-region" if bucket.location in ("US", "EU", "ASIA") else "region"
+    return {"location": bucket.location, "locationType": kind}
 
 
 def object_shown(stored: StoredObject, base: str) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 import asyncio
 import re
-from collections.abc import Mapping
-from typing import Annotated
+from collections.abc import AsyncIterator, Mapping
+from tempfile import SpooledTemporaryFile
+from typing import IO, Annotated, cast
 from urllib.parse import unquote
 
 from fastapi import Depends, Path, Query, Request
@@ -13,6 +14,8 @@ from app.core.objects import Sought
 from app.core.scope import DEFAULT_WORLD
 from app.service import Service
 
+IN_MEMORY = 1024 * 1024
+"""Bytes of an object that are held in memory; of a larger one none is."""
 CONDITIONS = ("ifGenerationMatch", "ifGenerationNotMatch", "ifMetagenerationMatch", "ifMetagenerationNotMatch")
 few_at_a_time = asyncio.Semaphore(4)
 """Who moves bytes holds a connection to the database for a while: the other requests must find some."""
@@ -83,8 +86,15 @@ Base = Annotated[str, Depends(_base)]
 Word = Annotated[str, Query(max_length=1024, pattern=r"^[^\x00]*$")]
 
 
+async def _spool() -> AsyncIterator[IO[bytes]]:
+    with SpooledTemporaryFile(max_size=IN_MEMORY) as file:
+        yield cast(IO[bytes], file)
+
+
 def _sought(request: Request, bucket: BucketName, name: ObjectName, conditions: Conditions) -> Sought:
     return Sought(bucket, name, number_in(request, "generation"), conditions)
 
 
+Spool = Annotated[IO[bytes], Depends(_spool)]
+"""A file that is there as long as the request and its answer are."""
 SoughtOf = Annotated[Sought, Depends(_sought)]

@@ -7,8 +7,7 @@ leaves nothing behind.
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from tempfile import SpooledTemporaryFile
-from typing import IO, Any, cast
+from typing import IO, Any
 from urllib.parse import quote
 
 import orjson
@@ -17,12 +16,20 @@ from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 
 from app.core.errors import Invalid
-from app.core.objects import MOST_BYTES, StoredObject, Wanted, piece_of
+from app.core.objects import MOST_BYTES, StoredObject, Upload, Wanted, piece_of
 from app.usecases import storage, uploads
 from app.wire.google.multipart import MOST_METADATA, Related, boundary_of
-from app.wire.google.storage_downloads import IN_MEMORY
 from app.wire.google.storage_messages import ObjectFacts, object_shown
-from app.wire.google.storage_requests import Base, BucketName, Conditions, ServiceOf, Word, WorldOf, few_at_a_time
+from app.wire.google.storage_requests import (
+    Base,
+    BucketName,
+    Conditions,
+    ServiceOf,
+    Spool,
+    Word,
+    WorldOf,
+    few_at_a_time,
+)
 from app.wire.safety import too_large
 
 DEADLINE_S = 300.0
@@ -34,8 +41,8 @@ _RESUMABLE = "/resumable" + _PLAIN
 _HASHES = {"crc32c": "crc32c", "md5": "md5Hash"}
 
 
-@router.post(_PLAIN, response_model=None)
-@router.post(_RESUMABLE, response_model=None)
+@router.post(_PLAIN, response_model=None, name="objects.insert")
+@router.post(_RESUMABLE, response_model=None, name="objects.insert")
 async def insert_object(
     request: Request,
     bucket: BucketName,
@@ -43,35 +50,35 @@ async def insert_object(
     service: ServiceOf,
     world: WorldOf,
     base: Base,
+    file: Spool,
     uploadType: str = "",  # noqa: N803
     name: Word | None = None,
     upload_id: Word | None = None,
 ) -> Response | dict[str, Any]:
     """Write an object, or begin to."""
     if upload_id is not None:
-        return await add_piece(request, bucket, service, world, base, upload_id)
+        return await add_piece(request, bucket, service, world, base, file, upload_id)
     if uploadType == "resumable":
-        return await _begin(request, bucket, name, conditions, service, world, base)
+        wanted = _wanted(bucket, name, await _read_facts(request, file), conditions)
+        return _begun(await service.db.run(uploads.begin, world, wanted, _announced(request)), base)
     if uploadType not in ("media", "multipart"):
         raise Invalid("Say how the object is uploaded: uploadType=media, multipart or resumable.")
-    async with _spool() as file:
-        read = _read_multipart if uploadType == "multipart" else _read_media
-        wanted = _wanted(bucket, name, await read(request, file), conditions)
-        async with few_at_a_time:
-            return object_shown(await service.db.run(storage.put, world, wanted, file), base)
+    read = _read_multipart if uploadType == "multipart" else _read_media
+    wanted = _wanted(bucket, name, await read(request, file), conditions)
+    async with few_at_a_time:
+        return object_shown(await service.db.run(storage.put, world, wanted, file), base)
 
 
-@router.put(_PLAIN, response_model=None)
-@router.put(_RESUMABLE, response_model=None)
+@router.put(_PLAIN, response_model=None, name="objects.insert")
+@router.put(_RESUMABLE, response_model=None, name="objects.insert")
 async def add_piece(
-    request: Request, bucket: BucketName, service: ServiceOf, world: WorldOf, base: Base, upload_id: Word
+    request: Request, bucket: BucketName, service: ServiceOf, world: WorldOf, base: Base, file: Spool, upload_id: Word
 ) -> Response | dict[str, Any]:
     """Add to an upload, or ask how far it is."""
-    async with _spool() as file:
-        await _keep(request.stream(), file)
-        piece = piece_of(request.headers.get("content-range"), file.tell())
-        async with few_at_a_time:
-            done = await service.db.run(uploads.add, world, bucket, upload_id, piece, _sums(request), file)
+    await _keep(request.stream(), file)
+    piece = piece_of(request.headers.get("content-range"), file.tell())
+    async with few_at_a_time:
+        done = await service.db.run(uploads.add, world, bucket, upload_id, piece, _sums(request), file)
     if isinstance(done, StoredObject):
         return object_shown(done, base)
     headers = {"range": f"bytes=0-{done.received - 1}"} if done.received else {}
@@ -80,32 +87,18 @@ async def add_piece(
     return Response(status_code=308, headers=headers)
 
 
-@router.delete(_PLAIN, response_model=None)
-@router.delete(_RESUMABLE, response_model=None)
+@router.delete(_PLAIN, response_model=None, name="objects.insert")
+@router.delete(_RESUMABLE, response_model=None, name="objects.insert")
 async def give_up(bucket: BucketName, service: ServiceOf, world: WorldOf, upload_id: Word) -> Response:
     """Forget an upload. Its answer is 499, as on the real service."""
     await service.db.run(uploads.give_up, world, bucket, upload_id)
     return Response(status_code=GONE)
 
 
-async def _begin(
-    request: Request,
-    bucket: str,
-    name: str | None,
-    conditions: Conditions,
-    service: ServiceOf,
-    world: str,
-    base: str,
-) -> Response:
-    async with _spool() as file:
-        await _keep(request.stream(), file, most=MOST_METADATA)
-        file.seek(0)
-        facts = _facts(file.read() or b"{}", request.headers.get("x-upload-content-type"))
-    wanted = _wanted(bucket, name, facts, conditions)
-    began = await service.db.run(uploads.begin, world, wanted, _announced(request))
-    query = f"uploadType=resumable&name={quote(began.name, safe='')}&upload_id={began.upload_id}"
-    address = f"{base}upload/storage/v1/b/{began.bucket}/o?{query}"
-    return Response(status_code=200, headers={"location": address, "x-guploader-uploadid": began.upload_id})
+def _begun(upload: Upload, base: str) -> Response:
+    query = f"uploadType=resumable&name={quote(upload.name, safe='')}&upload_id={upload.upload_id}"
+    address = f"{base}upload/storage/v1/b/{upload.bucket}/o?{query}"
+    return Response(status_code=200, headers={"location": address, "x-guploader-uploadid": upload.upload_id})
 
 
 def _announced(request: Request) -> int | None:
@@ -115,6 +108,13 @@ def _announced(request: Request) -> int | None:
     if not (told.isascii() and told.isdecimal() and len(told) < 20):
         raise Invalid("X-Upload-Content-Length is no number of bytes.")
     return int(told)
+
+
+async def _read_facts(request: Request, file: IO[bytes]) -> ObjectFacts:
+    """The body tells about an object whose bytes are to come."""
+    await _keep(request.stream(), file, most=MOST_METADATA)
+    file.seek(0)
+    return _facts(file.read() or b"{}", request.headers.get("x-upload-content-type"))
 
 
 async def _read_media(request: Request, file: IO[bytes]) -> ObjectFacts:
@@ -158,12 +158,6 @@ def _sums(request: Request) -> dict[str, str]:
     sums = {_HASHES[kind]: value for kind, _, value in pairs if kind in _HASHES}
     md5 = request.headers.get("content-md5")
     return sums | ({"md5Hash": md5} if md5 else {})
-
-
-@asynccontextmanager
-async def _spool() -> AsyncIterator[IO[bytes]]:
-    with SpooledTemporaryFile(max_size=IN_MEMORY) as file:
-        yield cast(IO[bytes], file)
 
 
 async def _keep(body: AsyncIterator[bytes], file: IO[bytes], most: int = MOST_BYTES) -> None:

@@ -1,0 +1,1 @@
+"""Faults of requests to Cloud Storage (CT-3)."""
