@@ -56,8 +56,15 @@ def variables(settings: Settings, endpoint: str, world: str | None, config: Path
 
 
 def _google(address: str) -> dict[str, str]:
-    """For gcloud and for Cloud Storage's clients. The SDK of Vertex AI reads no variable: see `python_lines`."""
+    """For gcloud and for Cloud Storage's clients. The SDK of Vertex AI reads no variable: see `python_lines`.
+
+    gcloud sends uploads to the address without its path, so it is pointed at the buckets of `main` alone.
+    """
+    storage = (
+        {} if WORLD_PATH.search(address) else {"CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE": f"{address}/storage/v1/"}
+    )
     return {
+        **storage,
         "CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM": f"{address}/",
         "CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING": f"{address}/",
         "CLOUDSDK_AUTH_ACCESS_TOKEN": "windtunnel",

@@ -81,9 +81,9 @@ async def save(tx: Tx, world: str, changed: Upload) -> None:
 
 
 async def forget_before(tx: Tx, world: str, bucket: str, instant: WorldTime) -> None:
-    """Delete the bucket's uploads that began before the instant, and the bytes of those that became no object."""
+    """Delete the bucket's uploads that began by the instant, and the bytes of those that became no object."""
     await tx.execute(
-        """WITH gone AS (DELETE FROM storage_upload WHERE world = $1 AND bucket = $2 AND began_at < $3
+        """WITH gone AS (DELETE FROM storage_upload WHERE world = $1 AND bucket = $2 AND began_at <= $3
             RETURNING content, generation)
         DELETE FROM storage_chunk c USING gone WHERE c.world = $1 AND c.bucket = $2 AND c.content = gone.content
             AND gone.generation IS NULL""",

@@ -7,6 +7,7 @@ from app.core.world import MOTO
 from app.wire import cost_explorer
 from app.wire import sagemaker as topics
 from app.wire.aws.registry import AwsService
+from app.wire.google import storage_dialect
 from app.wire.moto import dialect as moto
 from app.wire.vertex import application as vertex
 from app.wire.vertex import rpc
@@ -25,4 +26,4 @@ def services() -> tuple[AwsService, ...]:
 def operations() -> dict[str, frozenset[str]]:
     """The operations that a fault rule can name, by API: those of AWS's models, and Google's that are emulated."""
     named = {service.name: service.model.operation_names for service in services()}
-    return named | {rpc.API: frozenset(vertex.rpcs())}
+    return named | {rpc.API: frozenset(vertex.rpcs()), storage_dialect.API: frozenset(storage_dialect.OPERATIONS)}

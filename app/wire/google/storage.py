@@ -102,6 +102,13 @@ async def get_storage_layout(bucket: BucketName, service: ServiceOf, world: Worl
     return layout_shown(await service.db.run(buckets.get, world, bucket))
 
 
+@router.get(_B + "/{bucket}/managedFolders", name="managedFolders.list")
+async def list_managed_folders(bucket: BucketName, service: ServiceOf, world: WorldOf) -> dict[str, Any]:
+    """None: they are about permissions, of which there are none here. The same command asks for them."""
+    await service.db.run(buckets.get, world, bucket)
+    return {"kind": "storage#managedFolders"}
+
+
 @router.get(_O, name="objects.list")
 async def list_objects(
     request: Request,

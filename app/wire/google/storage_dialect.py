@@ -10,6 +10,7 @@ OPERATIONS = (
     "buckets.getStorageLayout",
     "buckets.insert",
     "buckets.list",
+    "managedFolders.list",
     "objects.compose",
     "objects.copy",
     "objects.delete",
