@@ -41,6 +41,8 @@ _STAGES = {
     "A worker's machine stops": "vm_stop",
     "A simulated program runs, if the job does not say how long": "program",
     "A preempted job queues again": "requeue",
+    "A tuning job, until it asks for its first trials": "study",
+    "A trial, until its parameters are chosen": "suggest",
 }
 
 
