@@ -207,10 +207,9 @@ async def _leave_wakes(tx: Tx, scope: Scope, loaded: Sequence[Loaded], gangs: Se
         before, job = one.claimed.job, gang.job
         ended = job.ended_at is not None and before.ended_at is None
         home = Scope(scope.world, job.fleet_account, job.fleet_region)
-        if ended or (job.on_cluster and _lacks_nodes(one, gang)):
+        gave_up = ended or (job.admitted_at is None and before.admitted_at is not None)
+        if gave_up or (job.on_cluster and _lacks_nodes(one, gang)):
             _note(left, (home, wakes.FLEET, job.fleet), gang.at)
-        elif job.admitted_at is None and before.admitted_at is not None:
-            _note(left, (home, wakes.FLEET, job.fleet), job.queued_at)
         if job.tuning_id is not None and (ended or _has_begun(one, gang)):
             _note(left, (scope, wakes.STUDY, job.tuning_id), (job.shown_at if ended else None) or gang.at)
     for (home, kind, subject), at in sorted(left.items(), key=lambda item: (item[0][1:], str(item[0][0]))):
