@@ -24,11 +24,10 @@ class Wake(NamedTuple):
 
 
 async def leave(tx: Tx, scope: Scope, kind: str, subject: str, at: WorldTime) -> None:
-    """Have the subject looked at `at`, or earlier if that was left already."""
+    """Have the subject looked at `at`; left twice, it may be once."""
     await tx.execute(
         """INSERT INTO wake (world, account, region, kind, subject, at) VALUES ($1, $2, $3, $4, $5, $6)
-        ON CONFLICT (world, account, region, kind, subject)
-            DO UPDATE SET at = least(wake.at, excluded.at)""",
+        ON CONFLICT (world, account, region, kind, subject, at) DO UPDATE SET at = excluded.at""",
         scope.world,
         scope.account,
         scope.region,
@@ -53,11 +52,12 @@ async def remove(tx: Tx, wake: Wake) -> None:
     """The wake is done, unless it was left once more since it was read."""
     await tx.execute(
         """DELETE FROM wake WHERE world = $1 AND account = $2 AND region = $3 AND kind = $4 AND subject = $5
-        AND xmin::text::bigint = $6""",
+        AND at = $6 AND xmin::text::bigint = $7""",
         wake.scope.world,
         wake.scope.account,
         wake.scope.region,
         wake.kind,
         wake.subject,
+        wake.at,
         wake.version,
     )

@@ -40,7 +40,7 @@ def upgrade() -> None:
     )
     _table(
         "wake",
-        "kind subject",
+        "kind subject at",
         _columns(_TEXT, "kind subject", nullable=False),
         _columns(_TIME, "at", nullable=False),
     )

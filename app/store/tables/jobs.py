@@ -1,6 +1,6 @@
 """Custom jobs and their workers, the fleets that admit them, their logs, and what is to be looked at again."""
 
-from sqlalchemy import BigInteger, Column, Index, Integer, Table, text
+from sqlalchemy import BigInteger, Column, DateTime, Index, Integer, Table, text
 from sqlalchemy.dialects.postgresql import JSONB
 
 from app.store.tables.base import TENANT, Text, metadata, tenant, time_column
@@ -127,7 +127,7 @@ wake = Table(
     *tenant(),
     Column("kind", Text, primary_key=True),
     Column("subject", Text, primary_key=True),
-    time_column("at", nullable=False),
+    Column("at", DateTime(timezone=True), primary_key=True),
     Index("ix_wake_at", "world", "at"),
 )
 
