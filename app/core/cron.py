@@ -50,7 +50,7 @@ class Cron:
 
     def next_after(self, at: WorldTime) -> WorldTime | None:
         """The first occurrence after `at`, or None when there is none any more."""
-        start = 12 * at.year + at.month - 1
+        start = max(12 * at.year + at.month - 1, 12 * (self.year or 0))
         for count in range(start, start + _MONTHS_AHEAD):
             year, month = count // 12, count % 12 + 1
             if month not in self.months or self.year not in (None, year):

@@ -200,14 +200,11 @@ def test_an_update_gives_changes_and_takes_away(world: TestWorld) -> None:
 def test_a_schedule_given_at_its_moment_begins_with_the_next(world: TestWorld) -> None:
     """HP-30."""
     world.sagemaker.create_cluster(**eks(group("workers", 1, ImageReleaseVersion="1.0.0", **scheduled())))
-    world.advance(minutes=1)
-    advance_to(world, "2026-01-04T01:00:00Z")
-    change_at = "cron(0 3 ? * SUN *)"
     advance_to(world, "2026-01-04T02:05:00Z")
     assert versions(world) == {"1.1.0"}
     publish(world)
     advance_to(world, "2026-01-04T03:00:00Z")
-    groups = [group("workers", 1, **scheduled(change_at))]
+    groups = [group("workers", 1, **scheduled("cron(0 3 ? * SUN *)"))]
     world.sagemaker.update_cluster(ClusterName="demo", InstanceGroups=groups)
     world.advance(minutes=5)
     assert versions(world) == {"1.1.0"}
@@ -283,10 +280,9 @@ def test_a_node_that_came_from_elsewhere(world: TestWorld) -> None:
 
 
 def test_deleted_meanwhile(world: TestWorld) -> None:
-    """HP-19, HP-30: neither a group nor a cluster that leaves is updated, and a failed one is not either."""
+    """HP-19, HP-30: neither a group nor a cluster that leaves is updated."""
     made(world)
-    change_none = [group("others", 1)]
-    world.sagemaker.update_cluster(ClusterName="demo", InstanceGroups=change_none)
+    world.sagemaker.update_cluster(ClusterName="demo", InstanceGroups=[group("others", 1)])
     world.advance(minutes=1)
     world.fault("terminate-failed", group="workers", times=1)
     publish(world)
