@@ -16,6 +16,8 @@ from tests.kit import serving
 
 LIST = {"headers": {"x-amz-target": "SageMaker.ListClusters"}, "content": b"{}"}
 
+GOOGLE = "v1/projects/p1/locations/us-central1/customJobs"
+
 
 @pytest.fixture
 def server() -> Iterator[EmbeddedPostgres]:
@@ -40,14 +42,17 @@ def test_a_database_that_is_away_is_503_in_every_dialect_and_then_forgotten(serv
         assert (aws.status_code, aws.json()["__type"]) == (503, "ServiceUnavailable")
         other = http.post(f"{base}/w/some-world/", **LIST)
         assert (other.status_code, other.json()["__type"]) == (503, "ServiceUnavailable")
+        google = http.get(f"{base}/{GOOGLE}")
+        assert (google.status_code, google.json()["error"]["status"]) == (503, "UNAVAILABLE")
         ours = http.get(f"{base}/_windtunnel/clock")
         assert (ours.status_code, ours.json()["error"]["code"]) == (503, "ServiceUnavailable")
         ready = http.get(f"{base}/_windtunnel/ready")
         assert (ready.status_code, ready.json()["missing"]) == (503, ["the database does not answer"])
         assert http.get(f"{base}/_windtunnel/health").status_code == 200
-        for answer in (aws, ours):
+        for answer in (aws, google, ours):
             assert "Traceback" not in answer.text
             assert "postgres" not in answer.text
         asyncio.run(server.start())
         assert http.post(f"{base}/", **LIST).status_code == 200
+        assert http.get(f"{base}/{GOOGLE}").json() == {}
         assert http.get(f"{base}/_windtunnel/clock").status_code == 200

@@ -16,6 +16,52 @@ from tests.wire.aws.mutations import ODD, RAW, TEXTS
 
 BASE = "/v1/projects/p1/locations/us-central1"
 JSON = "application/json"
+POOL = {
+    "machineSpec": {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 1},
+    "replicaCount": "1",
+    "containerSpec": {"imageUri": "gcr.io/demo/train", "args": ["--a"], "env": [{"name": "A", "value": "b"}]},
+    "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100},
+}
+SPEC = {
+    "workerPoolSpecs": [POOL, POOL | {"replicaCount": "2"}],
+    "scheduling": {"timeout": "3600s", "strategy": "STANDARD", "disableRetries": True},
+    "baseOutputDirectory": {"outputUriPrefix": "gs://bkt/out"},
+}
+TUNING = {
+    "studySpec": {
+        "metrics": [{"metricId": "accuracy", "goal": "MAXIMIZE"}],
+        "parameters": [
+            {"parameterId": "lr", "doubleValueSpec": {"minValue": 0.1, "maxValue": 1}, "scaleType": "UNIT_LOG_SCALE"},
+            {"parameterId": "units", "integerValueSpec": {"minValue": "1", "maxValue": "8"}},
+            {
+                "parameterId": "kind",
+                "categoricalValueSpec": {"values": ["a", "b"]},
+                "conditionalParameterSpecs": [
+                    {
+                        "parentCategoricalValues": {"values": ["a"]},
+                        "parameterSpec": {"parameterId": "depth", "discreteValueSpec": {"values": [1, 2]}},
+                    }
+                ],
+            },
+        ],
+        "algorithm": "RANDOM_SEARCH",
+    },
+    "maxTrialCount": 4,
+    "parallelTrialCount": 2,
+    "trialJobSpec": SPEC,
+}
+DEFINITION = "gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_1.0.0.yaml"
+VALID: dict[str, Any] = {
+    "CreateCustomJob": {"displayName": "job", "jobSpec": SPEC, "labels": {"team": "red"}},
+    "CreateHyperparameterTuningJob": {"displayName": "tunes", **TUNING},
+    "CreateTrainingPipeline": {
+        "displayName": "pipeline",
+        "trainingTaskDefinition": DEFINITION,
+        "trainingTaskInputs": SPEC,
+        "modelToUpload": {"displayName": "model", "containerSpec": {"imageUri": "gcr.io/demo/serve"}},
+    },
+}
+"""What the service accepts, so that what is wrong with it gets as far as it can."""
 SCALARS = {"string": "text", "integer": 1, "number": 0.5, "boolean": True, "object": {"a": 1}}
 
 
@@ -92,7 +138,7 @@ def malformed(count: int, seed: int, known: str) -> Iterator[Nonsense]:
     names = sorted(rpcs())
     bodies = {name: _sample_of(rpcs()[name]) for name in names}
     sites = {name: list(places(body)) for name, body in bodies.items()}
-    writers = [name for name in names if rpcs()[name].body not in ("", "*")]
+    writers = [name for name in names if rpcs()[name].body not in ("", "*")] + 2 * list(VALID)
     for _ in range(count):
         roll = draw.random()
         name = draw.choice(writers if roll < 0.6 else names)
@@ -125,6 +171,8 @@ def malformed(count: int, seed: int, known: str) -> Iterator[Nonsense]:
 
 
 def _sample_of(rpc: Rpc) -> Any:
+    if rpc.name in VALID:
+        return VALID[rpc.name]
     return sample(rpc.request).get(camel(rpc.body), {}) if rpc.body not in ("", "*") else {}
 
 
