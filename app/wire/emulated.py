@@ -9,8 +9,6 @@ from app.wire import sagemaker as topics
 from app.wire.aws.registry import AwsService
 from app.wire.google import storage_dialect
 from app.wire.moto import dialect as moto
-from app.wire.vertex import application as vertex
-from app.wire.vertex import rpc
 
 DIALECTS = {MOTO: moto.MOTO}
 """The profiles whose worlds have another's manners."""
@@ -25,5 +23,8 @@ def services() -> tuple[AwsService, ...]:
 
 def operations() -> dict[str, frozenset[str]]:
     """The operations that a fault rule can name, by API: those of AWS's models, and Google's that are emulated."""
+    from app.wire.vertex import application as vertex  # its messages take time to load, for which AWS need not wait
+    from app.wire.vertex import rpc
+
     named = {service.name: service.model.operation_names for service in services()}
     return named | {rpc.API: frozenset(vertex.rpcs()), storage_dialect.API: frozenset(storage_dialect.OPERATIONS)}
