@@ -54,7 +54,7 @@ def split(stretches: Sequence[Stretch], since: WorldTime | None, until: WorldTim
         for use in stretch.uses:
             used = use.gpus * overlap_ms(use.started_at, use.ended_at, since, until)
             gpu_ms[use.key] = gpu_ms.get(use.key, 0) + used
-            share = Fraction(used * stretch.micro_usd_per_hour, stretch.gpus) if used else Fraction(0)
+            share = Fraction(used * stretch.micro_usd_per_hour, max(stretch.gpus, 1))
             weights[use.key] = weights.get(use.key, Fraction(0)) + share
     parts, weighted, charged = [], Fraction(0), 0
     for key in sorted(weights):

@@ -14,7 +14,8 @@ _FACTS = "j.account, j.region, j.job_id, j.display_name, j.budget, j.spec, j.que
 _TURN = "ORDER BY j.queued_at, j.created_at, j.account, j.region, j.number"
 _LOCKED = "ORDER BY j.account, j.region, j.number FOR UPDATE OF j"  # the order in which passes lock jobs, too
 WAITING = f"""SELECT {_FACTS}, NULL FROM custom_job j
-    WHERE {_FLEET} AND j.admitted_at IS NULL AND j.cancel_at IS NULL AND j.queued_at <= $5 {_TURN}"""
+    WHERE {_FLEET} AND j.admitted_at IS NULL AND j.cancel_at IS NULL AND j.queued_at <= $5 {_TURN}
+    LIMIT $6 OFFSET $7"""
 QUEUED = f"""SELECT {_FACTS}, NULL FROM custom_job j WHERE j.world = $1 AND j.fleet = '' AND j.ended_at IS NULL
     AND j.admitted_at IS NULL AND j.cancel_at IS NULL {_TURN}"""
 HOLES = f"""SELECT {_FACTS}, h.names FROM custom_job j
@@ -66,9 +67,9 @@ def _columns(keys: Iterable[JobKey]) -> list[list[str]]:
     return [list(column) for column in zip(*keys, strict=True)]
 
 
-async def waiting(tx: Tx, scope: Scope, cluster_id: str, now: WorldTime) -> list[Guest]:
-    """The jobs that queue for the cluster, the first to be served first."""
-    return [Guest(*row) for row in await tx.fetch(WAITING, *_key(scope, cluster_id), now)]
+async def waiting(tx: Tx, scope: Scope, cluster_id: str, now: WorldTime, limit: int, *, skip: int = 0) -> list[Guest]:
+    """Jobs that queue for the cluster, the first to be served first, behind the first `skip`."""
+    return [Guest(*row) for row in await tx.fetch(WAITING, *_key(scope, cluster_id), now, limit, skip)]
 
 
 async def queued_for_quota(tx: Tx, world: str) -> list[Guest]:

@@ -101,9 +101,17 @@ async def leave_nodes(tx: Tx, scope: Scope, cluster_id: str, logical_ids: Sequen
     await tx.execute(f"{CLOSE} AND logical_id = ANY($6)", *_key(scope, cluster_id), at, list(logical_ids))
 
 
-async def leave(tx: Tx, scope: Scope, cluster_id: str, job: tuple[str, str, str], at: WorldTime) -> None:
-    """The job, by project, location and id, holds no node any more."""
-    await tx.execute(f"{CLOSE} AND (project, location, job_id) = ($6, $7, $8)", *_key(scope, cluster_id), at, *job)
+async def leave(
+    tx: Tx, scope: Scope, cluster_id: str, job: tuple[str, str, str], replicas: Sequence[str], at: WorldTime
+) -> None:
+    """These replicas of the job, by project, location and id, are on no node any more."""
+    await tx.execute(
+        f"{CLOSE} AND (project, location, job_id) = ($6, $7, $8) AND replica = ANY($9)",
+        *_key(scope, cluster_id),
+        at,
+        *job,
+        list(replicas),
+    )
 
 
 async def busy(tx: Tx, scope: Scope, cluster_id: str) -> set[str]:

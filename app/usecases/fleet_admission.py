@@ -1,14 +1,14 @@
 """Jobs get nodes of a cluster: whole gangs, first come, first served, under the locks of cluster and fleet (VX-24)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
-from typing import NamedTuple
 
 from app import catalog
 from app.core.binding import bound, is_hole
 from app.core.cluster import Cluster
 from app.core.errors import Invalid
-from app.core.fleet_queue import Gang, Served, serve
+from app.core.fleet_queue import Gang, Service
 from app.core.ids import cluster_arn
 from app.core.job_labels import Home, Wish, chosen
 from app.core.job_spec import Pool, Spec, pools
@@ -23,14 +23,18 @@ from app.store.fleet_jobs import Guest
 from app.store.placements import NodeRow, Place
 from app.usecases.machines import machine
 
+PAGE = 100
+"""How many of those who wait are looked at together."""
+MOST_SHOWN = 1000
 
-class Seen(NamedTuple):
-    """A cluster's nodes, who of the jobs needs some of them, and who would get which of them now."""
+
+@dataclass(slots=True)
+class Seen:
+    """A cluster's nodes, those of the jobs that need some of them, and what they get."""
 
     nodes: Sequence[NodeRow]
-    hosts: Sequence[Host]
-    guests: Sequence[Guest]
-    served: Served
+    service: Service
+    guests: list[Guest]
 
 
 async def choose(tx: Tx, world: str, wish: Wish, home: Home) -> Cluster:
@@ -56,7 +60,8 @@ async def admit(tx: Tx, world: World, scope: Scope, cluster_id: str) -> int:
         await wakes.leave(tx, scope, wakes.FLEET, cluster_id, world.now)
         return 0
     await fleets.lock(tx, scope, cluster_id)
-    seen = await look(tx, scope, held.cluster, world.now)
+    seen = await _begin(tx, scope, held.cluster)
+    await _serve_waiting(tx, scope, cluster_id, world.now, seen)
     count = await _bind(tx, world, scope, cluster_id, seen)
     later = await jobs.next_waiting(tx, scope, cluster_id, world.now)
     if later is not None:
@@ -65,13 +70,35 @@ async def admit(tx: Tx, world: World, scope: Scope, cluster_id: str) -> int:
 
 
 async def look(tx: Tx, scope: Scope, cluster: Cluster, now: WorldTime) -> Seen:
-    """The cluster's queue, and how it would be served; nothing is changed."""
+    """The cluster's queue, and how it would be served now; nothing is changed. The first of many are enough."""
+    seen = await _begin(tx, scope, cluster)
+    _serve(seen, await fleet_jobs.waiting(tx, scope, cluster.cluster_id, now, MOST_SHOWN))
+    return seen
+
+
+async def _begin(tx: Tx, scope: Scope, cluster: Cluster) -> Seen:
+    """The jobs that have lost nodes are served first."""
     nodes = await placements.nodes(tx, scope, cluster.cluster_id)
     holes = await fleet_jobs.holes(tx, scope, cluster.cluster_id)
-    waiting = await fleet_jobs.waiting(tx, scope, cluster.cluster_id, now)
-    hosts = [_host(row, cluster) for row in nodes]
-    served = serve(hosts, map(gang_of, holes), map(gang_of, waiting))
-    return Seen(nodes, hosts, [*holes, *waiting], served)
+    service = Service([_host(row, cluster) for row in nodes])
+    service.fill(map(gang_of, holes))
+    return Seen(nodes, service, holes)
+
+
+async def _serve_waiting(tx: Tx, scope: Scope, cluster_id: str, now: WorldTime, seen: Seen) -> None:
+    """Those who queue, as long as anybody behind may get something."""
+    skip = 0
+    while not seen.service.is_over:
+        page = await fleet_jobs.waiting(tx, scope, cluster_id, now, PAGE, skip=skip)
+        _serve(seen, page)
+        if len(page) < PAGE:
+            return
+        skip += PAGE
+
+
+def _serve(seen: Seen, waiting: Sequence[Guest]) -> None:
+    seen.service.start(map(gang_of, waiting))
+    seen.guests += waiting
 
 
 def _host(row: NodeRow, cluster: Cluster) -> Host:
@@ -113,7 +140,7 @@ def _need(pool: Pool) -> tuple[str | None, int]:
 
 async def _bind(tx: Tx, world: World, scope: Scope, cluster_id: str, seen: Seen) -> int:
     """Write down who got which node, of those who want it still."""
-    served = {guest.key: guest for guest in seen.guests if guest.name in seen.served.placed}
+    served = {guest.key: guest for guest in seen.guests if guest.name in seen.service.placed}
     wanting = await fleet_jobs.lock(tx, scope, cluster_id, served)
     places: list[Place] = []
     for tenant, keys in groupby(wanting, key=lambda key: key[:2]):
@@ -129,7 +156,7 @@ async def _bind_tenant(tx: Tx, home: Scope, guests: Sequence[Guest], seen: Seen,
     workers = await replicas.of_jobs(tx, home, [guest.job_id for guest in guests])
     changed, places = {}, []
     for guest in guests:
-        placed = seen.served.placed[guest.name]
+        placed = seen.service.placed[guest.name]
         held = {need.replica: need.gpus for need in gang_of(guest).needs}
         taking = [one for one in workers[guest.job_id] if one.name in placed and (not guest.lacking or is_hole(one))]
         changed[guest.job_id] = [bound(one, placed[one.name], now) for one in taking]

@@ -5,11 +5,13 @@ from itertools import groupby
 
 from app.core.binding import bereft
 from app.core.cluster import Cluster
+from app.core.gang import Gang
 from app.core.instance import Instance
 from app.core.job import Job
 from app.core.job_errors import CLUSTER_GONE
 from app.core.launching import Batch
 from app.core.provisioning import Decision
+from app.core.replica import Replica
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.store import fleet_jobs, placements, replicas, wakes
@@ -31,14 +33,19 @@ async def follow(tx: Tx, scope: Scope, was: Cluster, batch: Batch, made: Decisio
     """
     cluster = made.cluster
     if batch.left:
-        await lose(tx, scope, cluster.cluster_id, held, batch.left, made.at)
+        await _lose(tx, scope, cluster.cluster_id, held, batch.left, made.at)
     if was.deletion_begun_at is None and cluster.deletion_begun_at is not None:
         await fleet_jobs.fail(tx, scope, cluster.cluster_id, CLUSTER_GONE, made.at)
     elif batch.came or was.in_service_at is not cluster.in_service_at:
         await wakes.leave(tx, scope, wakes.FLEET, cluster.cluster_id, made.at)
 
 
-async def lose(
+async def taken_away(tx: Tx, scope: Scope, cluster_id: str, nodes: Sequence[str], at: WorldTime) -> None:
+    """A request takes the nodes out of Running; the cluster is locked."""
+    await _lose(tx, scope, cluster_id, await fleet_jobs.lock_on(tx, scope, cluster_id, nodes), nodes, at)
+
+
+async def _lose(
     tx: Tx, scope: Scope, cluster_id: str, held: Iterable[JobKey], nodes: Sequence[str], at: WorldTime
 ) -> None:
     """The nodes left Running at `at`: their workers are lost, and hold no GPUs any more. The jobs are locked."""
@@ -52,13 +59,19 @@ async def lose(
     await placements.leave_nodes(tx, scope, cluster_id, nodes, at)
 
 
-async def taken_away(tx: Tx, scope: Scope, cluster_id: str, nodes: Sequence[str], at: WorldTime) -> None:
-    """A request takes the nodes out of Running; the cluster is locked."""
-    await lose(tx, scope, cluster_id, await fleet_jobs.lock_on(tx, scope, cluster_id, nodes), nodes, at)
-
-
-async def leave(tx: Tx, world: str, jobs: Iterable[Job], at: WorldTime) -> None:
-    """The jobs give their nodes back, since they have ended or queue again."""
-    for job in jobs:
-        home = Scope(world, job.fleet_account, job.fleet_region)
-        await placements.leave(tx, home, job.fleet, (job.account, job.region, job.job_id), at)
+async def depart(tx: Tx, world: str, moved: Iterable[tuple[Job, Sequence[Replica], Gang]], at: WorldTime) -> None:
+    """Who needs his node no more gives it back: all workers of a job that has ended or queues again, and one that was
+    lost though its node was not. Each job is given as it was, with its workers, and as it has become."""
+    for was, before, gang in moved:
+        if not was.on_cluster or was.admitted_at is None or was.ended_at is not None:
+            continue
+        job = gang.job
+        over = job.ended_at is not None or job.admitted_at is None
+        left = [
+            new.name
+            for old, new in zip(before, gang.replicas, strict=True)
+            if over or (old.node is not None and new.node is None)
+        ]
+        if left:
+            home, key = Scope(world, job.fleet_account, job.fleet_region), (job.account, job.region, job.job_id)
+            await placements.leave(tx, home, job.fleet, key, left, at)

@@ -113,7 +113,8 @@ async def _handle(tx: Tx, world: World, scope: Scope, batch: Sequence[Claimed], 
     await save(tx, scope, world, loaded, gangs)
     await _save_bills(tx, scope, gangs)
     await _save_around(tx, scope, around)
-    await guests.leave(tx, scope.world, _leaving(loaded, gangs), at)
+    moved = [(one.claimed.job, one.replicas, gang) for one, gang in zip(loaded, gangs, strict=True)]
+    await guests.depart(tx, scope.world, moved, at)
     await _leave_wakes(tx, scope, loaded, gangs)
     return Counter(jobs=len(gangs), passes=1)
 
@@ -183,20 +184,10 @@ async def _save_around(tx: Tx, scope: Scope, around: Surroundings) -> None:
         await faults.record(tx, scope.world, struck.counted, struck.hits, struck.hits_before)
 
 
-def _leaving(loaded: Sequence[Loaded], gangs: Sequence[Gang]) -> list[Job]:
-    """The jobs that need their cluster's nodes no more: they have ended, or queue again."""
-    before = [one.claimed.job for one in loaded]
-    return [
-        gang.job
-        for was, gang in zip(before, gangs, strict=True)
-        if was.on_cluster and was.admitted_at is not None and was.ended_at is None
-        if gang.job.ended_at is not None or gang.job.admitted_at is None
-    ]
-
-
-def _lacks_nodes(one: Loaded, gang: Gang) -> bool:
-    """Some of its workers have begun to wait for a node in the place of a lost one."""
-    return any(is_hole(new) for old, new in zip(one.replicas, gang.replicas, strict=True) if new is not old)
+def _lacks_nodes(gang: Gang) -> bool:
+    """Some of the workers wait for a cluster's node in the place of a lost one."""
+    job = gang.job
+    return job.on_cluster and job.admitted_at is not None and any(is_hole(replica) for replica in gang.replicas)
 
 
 async def _leave_wakes(tx: Tx, scope: Scope, loaded: Sequence[Loaded], gangs: Sequence[Gang]) -> None:
@@ -208,7 +199,7 @@ async def _leave_wakes(tx: Tx, scope: Scope, loaded: Sequence[Loaded], gangs: Se
         ended = job.ended_at is not None and before.ended_at is None
         home = Scope(scope.world, job.fleet_account, job.fleet_region)
         gave_up = ended or (job.admitted_at is None and before.admitted_at is not None)
-        if gave_up or (job.on_cluster and _lacks_nodes(one, gang)):
+        if gave_up or _lacks_nodes(gang):
             _note(left, (home, wakes.FLEET, job.fleet), gang.at)
         if job.tuning_id is not None and (ended or _has_begun(one, gang)):
             _note(left, (scope, wakes.STUDY, job.tuning_id), (job.shown_at if ended else None) or gang.at)

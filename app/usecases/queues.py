@@ -60,8 +60,8 @@ async def _seen(tx: Tx, world: str, cluster: str | None) -> list[tuple[Cluster, 
 
 
 def _models(cluster: Cluster, seen: Seen) -> Iterator[Fleet]:
-    for model in sorted({host.model for host in seen.hosts if host.model is not None}):
-        hosts = [host for host in seen.hosts if host.model == model]
+    for model in sorted({host.model for host in seen.service.hosts if host.model is not None}):
+        hosts = [host for host in seen.service.hosts if host.model == model]
         ready = sum(host.gpus for host in hosts if host.ready)
         taken = sum(host.taken for host in hosts)
         yield Fleet(cluster, model, len(hosts), sum(host.gpus for host in hosts), ready, taken)
@@ -69,7 +69,7 @@ def _models(cluster: Cluster, seen: Seen) -> Iterator[Fleet]:
 
 def _waiting(cluster: Cluster, seen: Seen) -> Iterator[Queued]:
     for guest in seen.guests:
-        if (hold := seen.served.held.get(guest.name)) is not None:
+        if (hold := seen.service.held.get(guest.name)) is not None:
             yield Queued(guest, cluster, _gpus(guest), hold.reason, hold.message)
 
 

@@ -92,6 +92,16 @@ def test_without_a_free_node_the_hole_waits_until_one_is_back(demo: TestWorld) -
     assert [state(demo, each) for each in (job, later)] == ["SUCCEEDED", "SUCCEEDED"]
 
 
+def test_a_worker_that_is_lost_though_its_node_is_not_gives_its_gpus_back(demo: TestWorld) -> None:
+    """VX-6, VX-7, VX-24: by a fault rule of class transient; it goes on at once on a node that is free."""
+    demo.fault("worker-exit", code="transient", seconds=30, times=3)
+    job = submit(demo, gpus(1, 8, RUN_SECONDS="60"), gpus(1, 8, RUN_SECONDS="60"))
+    demo.advance(minutes=2)
+    assert state(demo, job) == "RUNNING"
+    demo.advance(minutes=2)
+    assert (state(demo, job), fleet(demo)) == ("SUCCEEDED", (16, 16, 0))
+
+
 def _deeds(world: TestWorld, node: dict[str, Any]) -> dict[str, Any]:
     """What takes a node out of Running, by name."""
     sagemaker, demo = world.sagemaker, {"ClusterName": "demo"}

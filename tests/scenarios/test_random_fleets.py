@@ -44,6 +44,8 @@ def do(world: TestWorld, verb: str, what: Any) -> None:
             if jobs:
                 world.vertex.cancel_custom_job(name=draw.choice(jobs).name)
         case "fault":
+            if what < 0.3:
+                world.fault("worker-exit", code="transient", seconds=2, times=2)
             nodes = [node["NodeLogicalId"] for node in world.nodes(IncludeNodeLogicalIds=True)]
             world.fault("node-hardware", node=draw.choice(nodes), times=1)
         case "scale":

@@ -13,6 +13,7 @@ from tests.core.builders import T0, at, in_service
 from tests.store.rows import CLUSTER_ID, add_cluster, add_nodes, nodes, open_one, placed
 
 JOB = ("123456789012", "us-central1", "1")
+BOTH = ("workerpool0-0", "workerpool1-0")
 
 
 async def _node_with_a_job(tx: Tx, scope: Scope) -> None:
@@ -33,7 +34,7 @@ async def test_a_cluster_tells_its_nodes_and_who_is_on_them(database: Database, 
             ("n-2", 1, 0, True),
         ]
         assert await placements.busy(tx, scope, CLUSTER_ID) == {"n-1"}
-        await placements.leave(tx, scope, CLUSTER_ID, JOB, at(2))
+        await placements.leave(tx, scope, CLUSTER_ID, JOB, BOTH, at(2))
         assert await placements.busy(tx, scope, CLUSTER_ID) == set()
 
 
@@ -71,7 +72,7 @@ async def test_each_stay_of_a_replica_is_a_row_of_its_own(database: Database, sc
         ]
         assert len(await placements.uses(tx, scope.world, at(3), at(4))) == 1
         assert await placements.uses(tx, scope.world, None, at(1)) == []
-        await placements.leave(tx, scope, CLUSTER_ID, JOB, T0)
+        await placements.leave(tx, scope, CLUSTER_ID, JOB, BOTH, T0)
         ends = [row.ended_at for row in await placements.uses(tx, scope.world, None, at(9))]
         assert ends == [at(3), at(3), at(3)], "whose pass lags ends no stay before it began"
 
