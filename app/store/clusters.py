@@ -166,7 +166,7 @@ async def called(tx: Tx, world: str, name: str, account: str | None, region: str
 
 async def take_jobs(tx: Tx, scope: Scope, cluster_id: str) -> None:
     """From now on passes over the locked cluster look after the jobs on its nodes."""
-    await tx.execute(f"UPDATE cluster SET hosts = true WHERE {_KEY} AND NOT hosts", *_key(scope, cluster_id))
+    await tx.execute(f"UPDATE cluster SET hosts = true WHERE {_KEY}", *_key(scope, cluster_id))
 
 
 class Seen(NamedTuple):

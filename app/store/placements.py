@@ -6,29 +6,22 @@ from typing import NamedTuple
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.store.db import Tx
-from app.store.rows import rowset
+from app.store.rows import insert_rows
 
 _KEY = "world = $1 AND account = $2 AND region = $3 AND cluster_id = $4"
 _NODE = "(i.world, i.account, i.region, i.cluster_id)"
-_NEW = ("project", "location", "job_id", "replica", "logical_id", "billing", "gpus", "job_name", "budget")
 _CLUSTER = ("world", "account", "region", "cluster_id")
-OPEN = f"""INSERT INTO placement ({", ".join((*_CLUSTER, *_NEW, "started_at", "number"))})
-    SELECT {", ".join(f"n.{column}" for column in (*_CLUSTER, *_NEW, "started_at"))},
-        1 + (SELECT count(*) FROM placement p WHERE (p.world, p.account, p.region, p.cluster_id) =
-            (n.world, n.account, n.region, n.cluster_id) AND (p.project, p.location, p.job_id, p.replica) =
-            (n.project, n.location, n.job_id, n.replica))
-    FROM {rowset("placement")} n"""
+_PLACE = ("project", "location", "job_id", "replica", "number", "logical_id", "billing", "gpus", "job_name", "budget")
 # Nodes that take jobs: none of those that run the cluster itself, none of a restricted group, none that is to go. One
 # to which something is about to happen is not ready.
-NODES = f"""SELECT i.logical_id, i.instance_type, i.billings, coalesce(p.gpus, 0), i.status = 'Running'
+NODES = f"""SELECT i.logical_id, i.instance_type, i.billings, i.status = 'Running'
         AND i.reboot_at IS NULL AND i.replace_at IS NULL AND i.patch_at IS NULL AND i.examine_at IS NULL
     FROM instance i JOIN instance_group g
     ON (g.world, g.account, g.region, g.cluster_id, g.name) = (i.world, i.account, i.region, i.cluster_id, i.group_name)
-    LEFT JOIN (SELECT logical_id, sum(gpus) AS gpus FROM placement WHERE {_KEY} AND ended_at IS NULL
-        GROUP BY logical_id) p ON p.logical_id = i.logical_id
     WHERE {_NODE} = ($1, $2, $3, $4) AND i.terminate_at IS NULL AND g.delete_requested_at IS NULL
         AND coalesce(g.node_type, 'Compute') = 'Compute' AND NOT coalesce((g.spec->>'restricted')::boolean, false)
     ORDER BY g.position, i.ordinal"""
+HELD = f"SELECT logical_id, sum(gpus) FROM placement WHERE {_KEY} AND ended_at IS NULL GROUP BY logical_id"
 CLOSE = f"UPDATE placement SET ended_at = greatest(started_at, $5) WHERE {_KEY} AND ended_at IS NULL"
 USES = """SELECT p.account, p.region, p.cluster_id, p.logical_id, p.billing, p.project, p.location, p.job_id,
         p.job_name, p.budget, p.gpus, p.started_at, p.ended_at
@@ -38,12 +31,13 @@ USES = """SELECT p.account, p.region, p.cluster_id, p.logical_id, p.billing, p.p
 
 
 class Place(NamedTuple):
-    """A replica of a job on a node: `billing` numbers the node's billed interval in which it begins."""
+    """A replica of a job on a node: `number` counts the replica's, `billing` is the node's billed interval's."""
 
     project: str
     location: str
     job_id: str
     replica: str
+    number: int
     logical_id: str
     billing: int
     gpus: int
@@ -57,8 +51,8 @@ class NodeRow(NamedTuple):
     logical_id: str
     instance_type: str
     billing: int
-    taken: int
     ready: bool
+    taken: int
 
 
 class UseRow(NamedTuple):
@@ -85,15 +79,14 @@ def _key(scope: Scope, cluster_id: str) -> tuple[str, str, str, str]:
 
 async def nodes(tx: Tx, scope: Scope, cluster_id: str) -> list[NodeRow]:
     """The cluster's nodes that take jobs, by their groups' order and their ordinals."""
-    return [NodeRow(*row) for row in await tx.fetch(NODES, *_key(scope, cluster_id))]
+    held = {row[0]: row[1] for row in await tx.fetch(HELD, *_key(scope, cluster_id))}
+    return [NodeRow(*tuple(row), held.get(row[0], 0)) for row in await tx.fetch(NODES, *_key(scope, cluster_id))]
 
 
 async def open_at(tx: Tx, scope: Scope, cluster_id: str, places: Iterable[Place], at: WorldTime) -> None:
     """The replicas are on their nodes from `at` on."""
-    names = (*_CLUSTER, *_NEW, "started_at")
-    rows = [dict(zip(names, (*_key(scope, cluster_id), *place, at), strict=True)) for place in places]
-    if rows:
-        await tx.execute(OPEN, rows)
+    columns = (*_CLUSTER, *_PLACE, "started_at")
+    await insert_rows(tx, "placement", columns, [(*_key(scope, cluster_id), *place, at) for place in places])
 
 
 async def leave_nodes(tx: Tx, scope: Scope, cluster_id: str, logical_ids: Sequence[str], at: WorldTime) -> None:

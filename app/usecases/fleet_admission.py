@@ -14,6 +14,7 @@ from app.core.job_labels import Home, Wish, chosen
 from app.core.job_spec import Pool, Spec, pools
 from app.core.machines import gpus
 from app.core.placing import Host, Need
+from app.core.replica import Replica
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.core.world import World
@@ -44,7 +45,8 @@ async def choose(tx: Tx, world: str, wish: Wish, home: Home) -> Cluster:
     scope = Scope(world, found.account, found.region)
     held = await clusters.lock(tx, scope, found.arn)
     cluster = chosen(wish, [] if held is None else [held.cluster], home)
-    await clusters.take_jobs(tx, scope, cluster.cluster_id)
+    if not cluster.hosts:
+        await clusters.take_jobs(tx, scope, cluster.cluster_id)
     return cluster
 
 
@@ -154,14 +156,26 @@ async def _bind_tenant(tx: Tx, home: Scope, guests: Sequence[Guest], seen: Seen,
     """The same for jobs of one project and region; the places that they take."""
     billing = {row.logical_id: row.billing for row in seen.nodes}
     workers = await replicas.of_jobs(tx, home, [guest.job_id for guest in guests])
-    changed, places = {}, []
+    changed: dict[str, list[Replica]] = {}
+    places: list[Place] = []
     for guest in guests:
         placed = seen.service.placed[guest.name]
-        held = {need.replica: need.gpus for need in gang_of(guest).needs}
+        gpus_of = {need.replica: need.gpus for need in gang_of(guest).needs}
         taking = [one for one in workers[guest.job_id] if one.name in placed and (not guest.lacking or is_hole(one))]
         changed[guest.job_id] = [bound(one, placed[one.name], now) for one in taking]
-        for name, node in ((one.name, placed[one.name]) for one in taking):
-            places.append(Place(*guest.key, name, node, billing[node], held[name], guest.display_name, guest.budget))
+        places += [
+            Place(
+                *guest.key,
+                replica=one.name,
+                number=one.machines,
+                logical_id=placed[one.name],
+                billing=billing[placed[one.name]],
+                gpus=gpus_of[one.name],
+                job_name=guest.display_name,
+                budget=guest.budget,
+            )
+            for one in changed[guest.job_id]
+        ]
     await replicas.save(tx, home, changed)
     await jobs.admit(tx, home, [guest.job_id for guest in guests if guest.lacking is None], now)
     await fleet_jobs.hurry(tx, home.world, [guest.key for guest in guests], now)

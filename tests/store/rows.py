@@ -78,6 +78,8 @@ async def close_one(tx: Tx, scope: Scope, number: int, end: WorldTime) -> None:
     await ledger.close(tx, scope, CLUSTER_ID, [interval(number, T0, end)])
 
 
-def placed(node: str = "n-1", replica: str = "workerpool0-0", job: str = "1", gpus: int = 2, billing: int = 2) -> Place:
+def placed(
+    node: str = "n-1", replica: str = "workerpool0-0", job: str = "1", gpus: int = 2, billing: int = 2, number: int = 1
+) -> Place:
     """A job's replica on a node, whose interval of that number must be there."""
-    return Place("123456789012", "us-central1", job, replica, node, billing, gpus, f"job {job}", None)
+    return Place("123456789012", "us-central1", job, replica, number, node, billing, gpus, f"job {job}", None)

@@ -63,7 +63,7 @@ async def test_each_stay_of_a_replica_is_a_row_of_its_own(database: Database, sc
     async with database.transaction() as tx:
         await _node_with_a_job(tx, scope)
         await placements.leave_nodes(tx, scope, CLUSTER_ID, ["n-1"], at(3))
-        await placements.open_at(tx, scope, CLUSTER_ID, [placed(billing=1)], at(3))
+        await placements.open_at(tx, scope, CLUSTER_ID, [placed(billing=1, number=2)], at(3))
         rows = await placements.uses(tx, scope.world, None, at(9))
         assert [(row.gpus, row.started_at, row.ended_at) for row in rows] == [
             (2, at(1), at(3)),
@@ -81,7 +81,7 @@ async def test_a_replica_is_on_one_node_at_a_time_within_its_bill_and_forward(da
     async with database.transaction() as tx:
         await _node_with_a_job(tx, scope)
     for place, error in (
-        (placed(billing=1), asyncpg.UniqueViolationError),
+        (placed(billing=1, number=2), asyncpg.UniqueViolationError),
         (placed(job="2"), asyncpg.ForeignKeyViolationError),
         (placed(job="2", billing=1, gpus=-1), asyncpg.CheckViolationError),
     ):
