@@ -5,31 +5,24 @@ from itertools import chain
 from typing import Any
 
 from app.core.google import GoogleOperation
-from app.core.job import JobState, View, view
+from app.core.job import View, view
 from app.core.job_labels import CLUSTER, Home
-from app.core.listing_filter import Vocabulary
 from app.core.scope import Scope
-from app.core.times import WorldTime
 from app.settings import Settings
 from app.store.db import Tx
 from app.usecases import jobs
 from app.usecases.clusters import world_of
-from app.wire.google.scalars import rfc3339
 from app.wire.vertex import operations
 from app.wire.vertex.constraints import common, enforce, unset
 from app.wire.vertex.job_constraints import broken
-from app.wire.vertex.listing import Listed, Listing, Position
+from app.wire.vertex.listing import Listable, Listing, Position
 from app.wire.vertex.messages.jobs import CustomJob
 from app.wire.vertex.messages.requests import CreateCustomJobRequest, ListCustomJobsResponse, ListRequest, Named
 from app.wire.vertex.names import full
 from app.wire.vertex.rpc import JOBS, Context, rpc
+from app.wire.vertex.telling import JOB_LIST, Told
 
 COLLECTION = "customJobs"
-JOB_LIST = Vocabulary(
-    texts=frozenset({"display_name", "name"}),
-    times=frozenset({"create_time", "start_time", "end_time", "update_time"}),
-    states=frozenset(JobState),
-)
 Answer = dict[str, Any]
 
 
@@ -74,7 +67,7 @@ async def list_custom_jobs(ctx: Context, req: ListRequest) -> Answer:
     async def fetch(after: Position | None, limit: int) -> list[View]:
         return await ctx.service.db.run(_page, ctx.scope, after[0] if after else None, limit)
 
-    return await listing.answer(fetch, _entry)
+    return await listing.answer(fetch, _LISTED)
 
 
 @rpc(JOBS, "DELETE customJobs/*", Named)
@@ -98,50 +91,30 @@ async def _delete(tx: Tx, scope: Scope, job_id: str) -> GoogleOperation:
     return await operations.deleted(tx, scope, await world_of(tx, scope), f"{COLLECTION}/{job_id}")
 
 
-def _entry(told: View) -> Listed:
+def _told(told: View) -> Told:
     job = told.job
-    resource = shown(told)
-    facts = {
-        "name": resource["name"],
-        "display_name": job.display_name,
-        "state": told.state,
-        "create_time": told.created_at,
-        "start_time": told.started_at,
-        "end_time": told.ended_at,
-        "update_time": told.updated_at,
-        "labels": job.labels,
-    }
-    return Listed((job.number,), facts, resource)
+    return Told(
+        job.display_name,
+        told.state,
+        told.created_at,
+        told.started_at,
+        told.ended_at,
+        told.updated_at,
+        told.error,
+        job.labels,
+        job.encryption,
+    )
 
 
 def shown(told: View) -> Answer:
     """The job as CustomJob."""
     job = told.job
-    return {
-        "name": full(Scope("", job.account, job.region), COLLECTION, job.job_id),
-        "displayName": job.display_name,
-        "jobSpec": job.spec,
-        "state": told.state,
-        **instants(told.created_at, told.started_at, told.ended_at, told.updated_at),
-        **extras(told.error, job.labels, job.encryption),
-    }
+    name = full(Scope("", job.account, job.region), COLLECTION, job.job_id)
+    return {"name": name, "jobSpec": job.spec, **_told(told).members()}
 
 
-def instants(
-    created: WorldTime, started: WorldTime | None, ended: WorldTime | None, updated: WorldTime
-) -> dict[str, str]:
-    """The four instants that are told of a job, those that have come."""
-    told = {"createTime": created, "startTime": started, "endTime": ended, "updateTime": updated}
-    return {name: rfc3339(instant) for name, instant in told.items() if instant is not None}
-
-
-def extras(error: tuple[int, str] | None, labels: Mapping[str, str], encryption: str | None) -> Answer:
-    """What a job may have or not; `error` is a code of google.rpc.Code and its message."""
-    told: Answer = {}
-    if error is not None:
-        told["error"] = {"code": error[0], "message": error[1]}
-    if labels:
-        told["labels"] = labels
-    if encryption:
-        told["encryptionSpec"] = {"kmsKeyName": encryption}
-    return told
+_LISTED = Listable[View](
+    position=lambda told: (told.job.number,),
+    facts=lambda told: _told(told).facts(),
+    shown=shown,
+)

@@ -18,7 +18,7 @@ from app.wire.google.errors import Code, GoogleError
 from app.wire.google.proto import Message, camel
 from app.wire.google.scalars import rfc3339
 from app.wire.vertex import operations
-from app.wire.vertex.listing import Listed, Listing, moment
+from app.wire.vertex.listing import Listable, Listing, moment
 from app.wire.vertex.messages import requests as messages
 from app.wire.vertex.messages.requests import Named
 from app.wire.vertex.messages.resources import Context as MetadataContext
@@ -168,15 +168,19 @@ async def _listed(ctx: Context, req: Any, key: str, of: type[Message]) -> Answer
     async def fetch(after: Any, limit: int) -> Any:
         return await ctx.service.db.run(documents.page, ctx.scope, collection, moment(after), limit)
 
-    return await listing.answer(fetch, lambda one: _entry(ctx.scope, one))
+    way = Listable[Document](
+        position=lambda one: (to_millis(one.created_at), one.name),
+        facts=_facts,
+        shown=lambda one: _shown(ctx.scope, one),
+    )
+    return await listing.answer(fetch, way)
 
 
-def _entry(scope: Scope, one: Document) -> Listed:
+def _facts(one: Document) -> dict[str, Any]:
     facts: dict[str, Any] = {
         name: one.body[camel(name)] for name in (*_ANY_TEXT.texts, *_ANY_TEXT.flags) if camel(name) in one.body
     }
-    facts |= {"create_time": one.created_at, "update_time": one.updated_at, "labels": one.body.get("labels", {})}
-    return Listed((to_millis(one.created_at), one.name), facts, _shown(scope, one))
+    return facts | {"create_time": one.created_at, "update_time": one.updated_at, "labels": one.body.get("labels", {})}
 
 
 def _body(message: Message | None) -> Mapping[str, Any]:

@@ -18,16 +18,18 @@ Position = Sequence[Any]
 DEFAULT_PAGE = 100
 LARGEST_PAGE = 1000
 """A larger page is asked for in vain (chosen)."""
+MOST_AT_ONCE = 1000
+"""Things that are fetched at once for a filter, which may accept few of them."""
 MOST_LOOKED_AT = 20_000
 """Things that one request compares with its filter; the page is then short, and the next token goes on."""
 
 
-class Listed(NamedTuple):
-    """One thing of a list: its place, what a filter may ask of it, and the resource as it is told."""
+class Listable(NamedTuple, Generic[T]):
+    """How the things of a list are looked at: where each is, what a filter may ask of it, how it is told."""
 
-    position: Position
-    facts: Mapping[str, Any]
-    resource: Mapping[str, Any]
+    position: Callable[[T], Position]
+    facts: Callable[[T], Mapping[str, Any]]
+    shown: Callable[[T], Mapping[str, Any]]
 
 
 Fetch = Callable[[Position | None, int], Awaitable[Sequence[T]]]
@@ -37,38 +39,37 @@ Fetch = Callable[[Position | None, int], Awaitable[Sequence[T]]]
 class Listing(Generic[T]):
     """The pages of one question. `key` is the answer's member that the things are in."""
 
-    def __init__(
-        self, ctx: Context, request: Any, key: str, *, of: type[Message], vocabulary: Vocabulary | None = None
-    ) -> None:
+    def __init__(self, ctx: Context, request: Any, key: str, *, of: type[Message], vocabulary: Vocabulary) -> None:
         text: str = getattr(request, "filter", None) or ""
         mask: str = getattr(request, "read_mask", None) or ""
         scope = ctx.scope
         self._key = key
-        self._accepts = predicate(text, vocabulary) if vocabulary else _anything
+        self._filters = bool(text.strip())
+        self._accepts = predicate(text, vocabulary)
         self._mask = _paths(mask, of)
         self._tokens = Tokens([scope.world, scope.account, scope.region, ctx.name.local, key, text, mask])
         self._size = _size(request.page_size)
         self._after = self._opened(request.page_token)
 
-    async def answer(self, fetch: Fetch[T], shown: Callable[[T], Listed]) -> Answer:
+    async def answer(self, fetch: Fetch[T], way: Listable[T]) -> Answer:
         """The page. Things are fetched until one more than it holds is found, or none is left."""
-        after, looked_at, page = self._after, 0, list[Listed]()
-        wanted = max(self._size + 1, DEFAULT_PAGE)
+        after, looked_at, page = self._after, 0, list[T]()
+        wanted = max(self._size + 1, MOST_AT_ONCE if self._filters else 0)
         while True:
-            found = [shown(each) for each in await fetch(after, wanted)]
+            found = await fetch(after, wanted)
             for each in found:
-                after = each.position
-                if not self._accepts(each.facts):
+                if self._filters and not self._accepts(way.facts(each)):
                     continue
                 if len(page) == self._size:
-                    return self._told(page, page[-1].position)
+                    return self._told(page, way, way.position(page[-1]))
                 page.append(each)
             looked_at += len(found)
+            after = way.position(found[-1]) if found else after
             if len(found) < wanted or looked_at >= MOST_LOOKED_AT:
-                return self._told(page, None if len(found) < wanted else after)
+                return self._told(page, way, None if len(found) < wanted else after)
 
-    def _told(self, page: Sequence[Listed], after: Position | None) -> Answer:
-        told: Answer = {self._key: [self._masked(each.resource) for each in page]} if page else {}
+    def _told(self, page: Sequence[T], way: Listable[T], after: Position | None) -> Answer:
+        told: Answer = {self._key: [self._masked(way.shown(each)) for each in page]} if page else {}
         if after is not None:
             told["nextPageToken"] = self._tokens.token(after)
         return told
@@ -84,10 +85,6 @@ class Listing(Generic[T]):
 
     def _masked(self, resource: Mapping[str, Any]) -> Any:
         return masked(resource, self._mask) if self._mask else resource
-
-
-def _anything(thing: Any) -> bool:
-    return True
 
 
 def _size(asked: int | None) -> int:

@@ -11,7 +11,7 @@ from app.store.db import Tx
 from app.usecases import google_operations as operations
 from app.wire.google.proto import Message
 from app.wire.google.scalars import rfc3339
-from app.wire.vertex.listing import Listed, Listing, moment
+from app.wire.vertex.listing import Listable, Listing, moment
 from app.wire.vertex.messages.requests import ListOperationsRequest, Named, WaitOperationRequest
 from app.wire.vertex.names import full
 from app.wire.vertex.rpc import OPERATIONS, Context, rpc
@@ -35,9 +35,12 @@ async def list_operations(ctx: Context, req: ListOperationsRequest) -> Answer:
     async def fetch(after: Any, limit: int) -> Any:
         return await ctx.service.db.run(operations.page, ctx.scope, owner, moment(after), limit)
 
-    return await listing.answer(
-        fetch, lambda one: Listed((to_millis(one.created_at), one.operation_id), {"done": True}, shown(ctx, one))
+    way = Listable[GoogleOperation](
+        position=lambda one: (to_millis(one.created_at), one.operation_id),
+        facts=lambda one: {"done": True},
+        shown=lambda one: shown(ctx, one),
     )
+    return await listing.answer(fetch, way)
 
 
 @rpc(OPERATIONS, "DELETE operations/*", Named)

@@ -18,9 +18,9 @@ from app.wire.google.reading import read
 from app.wire.vertex import operations, tuning_jobs
 from app.wire.vertex.constraints import common, enforce, unset
 from app.wire.vertex.custom_jobs import COLLECTION as CUSTOM_JOBS
-from app.wire.vertex.custom_jobs import JOB_LIST, extras, home, instants, region_of
+from app.wire.vertex.custom_jobs import home, region_of
 from app.wire.vertex.job_constraints import broken
-from app.wire.vertex.listing import Listed, Listing, Position
+from app.wire.vertex.listing import Listable, Listing, Position
 from app.wire.vertex.messages.jobs import CustomJobSpec
 from app.wire.vertex.messages.pipelines import TrainingPipeline
 from app.wire.vertex.messages.requests import (
@@ -32,6 +32,7 @@ from app.wire.vertex.messages.requests import (
 from app.wire.vertex.messages.tuning import HyperparameterTuningJobSpec
 from app.wire.vertex.names import full
 from app.wire.vertex.rpc import PACKAGES, PIPELINES, Context, rpc
+from app.wire.vertex.telling import JOB_LIST, Told
 
 COLLECTION = "trainingPipelines"
 INPUTS = "training_task_inputs"
@@ -74,7 +75,7 @@ async def list_training_pipelines(ctx: Context, req: ListRequest) -> Answer:
     async def fetch(after: Position | None, limit: int) -> list[PipelineView]:
         return await ctx.service.db.run(pipelines.listed, ctx.scope, after[0] if after else None, limit)
 
-    return await listing.answer(fetch, _entry)
+    return await listing.answer(fetch, _LISTED)
 
 
 @rpc(PIPELINES, "DELETE trainingPipelines/*", Named)
@@ -115,20 +116,24 @@ def _problems(task: Task, inputs: Message, region: str | None) -> Iterator[Viola
         yield from tuning_jobs.problems(intent, f"{INPUTS}.", region)
 
 
-def _entry(told: PipelineView) -> Listed:
-    one, resource = told.pipeline, shown(told)
-    facts = {
-        "name": resource["name"],
-        "display_name": one.display_name,
-        "training_task_definition": one.request["trainingTaskDefinition"],
-        "state": told.state,
-        "create_time": one.created_at,
-        "start_time": told.started_at,
-        "end_time": told.ended_at,
-        "update_time": told.updated_at,
-        "labels": one.labels,
-    }
-    return Listed((one.number,), facts, resource)
+def _told(told: PipelineView) -> Told:
+    one = told.pipeline
+    return Told(
+        one.display_name,
+        told.state,
+        one.created_at,
+        told.started_at,
+        told.ended_at,
+        told.updated_at,
+        told.error,
+        one.labels,
+        one.encryption,
+    )
+
+
+def _facts(told: PipelineView) -> dict[str, Any]:
+    definition = told.pipeline.request["trainingTaskDefinition"]
+    return _told(told).facts() | {"training_task_definition": definition}
 
 
 def shown(told: PipelineView) -> Answer:
@@ -136,16 +141,21 @@ def shown(told: PipelineView) -> Answer:
     one = told.pipeline
     scope = Scope("", one.account, one.region)
     behind = {
-        "backingCustomJob": full(scope, CUSTOM_JOBS, one.job_id) if one.job_id else None,
-        "backingHyperparameterTuningJob": full(scope, tuning_jobs.COLLECTION, one.tuning_id) if one.tuning_id else None,
-        "bestTrialBackingCustomJob": full(scope, CUSTOM_JOBS, told.best_job_id) if told.best_job_id else None,
+        "backingCustomJob": one.job_id and full(scope, CUSTOM_JOBS, one.job_id),
+        "backingHyperparameterTuningJob": one.tuning_id and full(scope, tuning_jobs.COLLECTION, one.tuning_id),
+        "bestTrialBackingCustomJob": told.best_job_id and full(scope, CUSTOM_JOBS, told.best_job_id),
     }
     metadata = {name: value for name, value in behind.items() if value}
     return {
         **one.request,
         "name": full(scope, COLLECTION, one.pipeline_id),
-        "state": told.state,
         **({"trainingTaskMetadata": metadata} if metadata else {}),
-        **instants(one.created_at, told.started_at, told.ended_at, told.updated_at),
-        **extras(told.error, one.labels, one.encryption),
+        **_told(told).members(),
     }
+
+
+_LISTED = Listable[PipelineView](
+    position=lambda told: (told.pipeline.number,),
+    facts=_facts,
+    shown=shown,
+)

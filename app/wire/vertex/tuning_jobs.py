@@ -15,9 +15,9 @@ from app.wire.google.errors import Violation
 from app.wire.vertex import operations
 from app.wire.vertex.constraints import common, enforce, unset
 from app.wire.vertex.custom_jobs import COLLECTION as CUSTOM_JOBS
-from app.wire.vertex.custom_jobs import JOB_LIST, extras, home, instants, region_of
+from app.wire.vertex.custom_jobs import home, region_of
 from app.wire.vertex.job_constraints import broken
-from app.wire.vertex.listing import Listed, Listing, Position
+from app.wire.vertex.listing import Listable, Listing, Position
 from app.wire.vertex.messages.requests import (
     CreateHyperparameterTuningJobRequest,
     ListHyperparameterTuningJobsResponse,
@@ -27,6 +27,7 @@ from app.wire.vertex.messages.requests import (
 from app.wire.vertex.messages.tuning import HyperparameterTuningJob
 from app.wire.vertex.names import full
 from app.wire.vertex.rpc import JOBS, Context, rpc
+from app.wire.vertex.telling import JOB_LIST, Told, instants
 
 COLLECTION = "hyperparameterTuningJobs"
 Answer = dict[str, Any]
@@ -65,7 +66,7 @@ async def list_hyperparameter_tuning_jobs(ctx: Context, req: ListRequest) -> Ans
     async def fetch(after: Position | None, limit: int) -> list[TuningView]:
         return await ctx.service.db.run(tuning.listed, ctx.scope, after[0] if after else None, limit)
 
-    return await listing.answer(fetch, _entry)
+    return await listing.answer(fetch, _LISTED)
 
 
 @rpc(JOBS, "DELETE hyperparameterTuningJobs/*", Named)
@@ -101,19 +102,19 @@ def problems(intent: TuningIntent, path: str, region: str | None) -> Iterator[Vi
     yield from broken(intent.trial_job_spec, f"{path}trial_job_spec", region)
 
 
-def _entry(told: TuningView) -> Listed:
-    one, resource = told.tuning, shown(told)
-    facts = {
-        "name": resource["name"],
-        "display_name": one.display_name,
-        "state": told.state,
-        "create_time": one.created_at,
-        "start_time": one.started_at,
-        "end_time": one.ended_at,
-        "update_time": one.updated_at,
-        "labels": one.labels,
-    }
-    return Listed((one.number,), facts, resource)
+def _told(told: TuningView) -> Told:
+    one = told.tuning
+    return Told(
+        one.display_name,
+        told.state,
+        one.created_at,
+        one.started_at,
+        one.ended_at,
+        one.updated_at,
+        told.error,
+        one.labels,
+        one.encryption,
+    )
 
 
 def shown(told: TuningView) -> Answer:
@@ -124,29 +125,24 @@ def shown(told: TuningView) -> Answer:
     trials = {"trials": [_trial(scope, each) for each in told.trials]} if told.trials else {}
     return {
         "name": full(scope, COLLECTION, one.tuning_id),
-        "displayName": one.display_name,
         "studySpec": one.study_spec,
         "maxTrialCount": one.max_trials,
         "parallelTrialCount": one.parallel_trials,
         **limit,
         "trialJobSpec": one.trial_job_spec,
         **trials,
-        "state": told.state,
-        **instants(one.created_at, one.started_at, one.ended_at, one.updated_at),
-        **extras(told.error, one.labels, one.encryption),
+        **_told(told).members(),
     }
 
 
 def _trial(scope: Scope, told: TrialView) -> Answer:
     one = told.trial
-    known = instants(one.requested_at, one.started_at, one.ended_at, one.requested_at)
     made: Answer = {
         "id": str(one.number),
         "state": told.state,
         "parameters": [{"parameterId": name, "value": value} for name, value in told.parameters],
         "measurements": [_measurement(each) for each in told.measurements],
-        "startTime": known.get("startTime"),
-        "endTime": known.get("endTime"),
+        **instants(startTime=one.started_at, endTime=one.ended_at),
         "infeasibleReason": one.reason,
     }
     if one.final is not None:
@@ -162,3 +158,10 @@ def _measurement(one: Measurement) -> Answer:
         "stepCount": str(one.step),
         "metrics": [{"metricId": name, "value": value} for name, value in one.metrics.items()],
     }
+
+
+_LISTED = Listable[TuningView](
+    position=lambda told: (told.tuning.number,),
+    facts=lambda told: _told(told).facts(),
+    shown=shown,
+)
