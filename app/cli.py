@@ -14,6 +14,7 @@ from app.commands import (
     fault,
     fleet,
     image,
+    logs,
     observe,
     price,
     processes,
@@ -53,6 +54,7 @@ app.command()(status.status)
 app.command()(doctor.doctor)
 app.command()(bill.bill)
 app.command()(fleet.queue)
+app.command()(logs.logs)
 app.command()(world.reset)
 app.command()(observe.requests)
 app.command()(observe.events)

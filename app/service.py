@@ -44,7 +44,9 @@ def compose(settings: Settings, name: str) -> Service:
     return Service(
         settings=settings,
         name=name,
-        policy=Policy(settings.events_per_cluster, timedelta(seconds=settings.job_error_seconds)),
+        policy=Policy(
+            settings.events_per_cluster, timedelta(seconds=settings.job_error_seconds), settings.log_lines_per_job
+        ),
         registry=registry,
         request_log=RequestLog(registry),
     )

@@ -147,6 +147,7 @@ class Settings:
     seed_file: Path | None = _setting(None, Path)
     events_per_cluster: int = _setting(10_000, _whole(1, 10**9))
     job_error_seconds: int = _setting(60, _whole(0, 86_400))  # virtual, from a job's end until its error is told
+    log_lines_per_job: int = _setting(10_000, _whole(1, 10**9))
     event_metadata: Literal["null", "full"] = _setting("null", _one_of("null", "full"))  # of EventBridge's copies
     event_streams: int = _setting(250, _whole(0, 900))  # server-sent events, open at once in one API process
     webhook_hosts: tuple[str, ...] = _setting((), _words)  # other than loopback

@@ -40,7 +40,7 @@ def add(
     code: Annotated[Text, typer.Option("--code", help=CODE)] = None,
     message: Annotated[Text, typer.Option("--message", help="Text of api-error, api-throttle, internal-error.")] = None,
     operation: Annotated[Text, typer.Option("--operation", help=OPERATION)] = None,
-    api: Annotated[Text, typer.Option("--api", help="sagemaker, ce, vertex or storage: for the api- effects.")] = None,
+    api: Annotated[Text, typer.Option("--api", help="sagemaker, ce, vertex, storage, logging: for api-.")] = None,
     account: Annotated[Text, typer.Option("--account", help="Twelve digits.")] = None,
     region: Annotated[Text, typer.Option("--region", help="As us-west-2.")] = None,
     cluster: Annotated[Text, typer.Option("--cluster", help="Name or ARN.")] = None,

@@ -6,13 +6,16 @@
     comparison = path [operator (value | "(" value {"OR" value} ")")]
     path       = name {"." name}                  each name may be quoted
 
-A comparison without an operator has the path `()`: what is asked for is its text, wherever it is.
+A comparison without an operator has the path `()`: what is asked for is its text, wherever it is. Functions and
+comments, which some of Google's APIs have, are refused: read as words they would mean something else.
 """
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any, NamedTuple
 
 from app.core.errors import Invalid
 
@@ -47,7 +50,14 @@ Compile = Callable[[Comparison], Predicate]
 """An API's vocabulary: what a comparison asks of a thing. Raises `wrong` for what it does not know."""
 
 
-def compiled(text: str, vocabulary: Compile) -> Predicate:
+class Filter(NamedTuple):
+    """What a filter accepts, and the comparisons of it that hold of all that it accepts."""
+
+    accepts: Predicate
+    needed: tuple[Comparison, ...]
+
+
+def compiled(text: str, vocabulary: Compile) -> Filter:
     """The filter as a function of a thing; an empty one accepts all. Invalid names the place and what is wrong."""
     if len(text) > MOST_CHARACTERS:
         raise wrong(MOST_CHARACTERS, f"no filter is read beyond that, and this one has {len(text)} characters.")
@@ -60,8 +70,17 @@ def wrong(at: int, why: str) -> Invalid:
     return Invalid(f"Provided filter is not valid. At character {at + 1}: {why}")
 
 
+def moment(comparison: Comparison) -> datetime:
+    """The instant that a comparison's value names, of UTC unless it says otherwise."""
+    try:
+        named = datetime.fromisoformat(comparison.value)
+        return (named if named.tzinfo else named.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise wrong(comparison.at, f"'{comparison.value[:80]}' is no instant such as 2026-01-31T12:00:00Z.") from None
+
+
 class _Parser:
-    """Recursive descent over the text; what it returns are predicates already."""
+    """Recursive descent over the text; what it returns are functions already."""
 
     def __init__(self, text: str, vocabulary: Compile) -> None:
         self._text = text
@@ -70,35 +89,40 @@ class _Parser:
         self._deep = 0
         self._comparisons = 0
 
-    def whole(self) -> Predicate:
+    def whole(self) -> Filter:
         if self._is_over():
-            return lambda thing: True
+            return Filter(lambda thing: True, ())
         found = self._filter()
         if not self._is_over():
             raise wrong(self._at, f"'{self._rest()}' follows where the filter could end. Is a parenthesis missing?")
         return found
 
-    def _filter(self) -> Predicate:
+    def _filter(self) -> Filter:
         parts = [self._factor()]
         while not self._is_over() and not self._sees(")"):
             self._word("AND")
             parts.append(self._factor())
-        return parts[0] if len(parts) == 1 else lambda thing: all(part(thing) for part in parts)
+        if len(parts) == 1:
+            return parts[0]
+        needed = tuple(chain.from_iterable(part.needed for part in parts))
+        return Filter(lambda thing: all(part.accepts(thing) for part in parts), needed)
 
-    def _factor(self) -> Predicate:
+    def _factor(self) -> Filter:
         parts = [self._term()]
         while self._word("OR"):
             parts.append(self._term())
-        return parts[0] if len(parts) == 1 else lambda thing: any(part(thing) for part in parts)
+        return parts[0] if len(parts) == 1 else Filter(lambda thing: any(part.accepts(thing) for part in parts), ())
 
-    def _term(self) -> Predicate:
+    def _term(self) -> Filter:
         self._deep += 1
         if self._deep > MOST_DEEP:
             raise wrong(self._at, f"more than {MOST_DEEP} levels of parentheses and negations.")
         try:
+            if self._sees("--"):
+                raise wrong(self._at, "comments are not read.")
             if self._word("NOT") or self._takes("-"):
                 negated = self._term()
-                return lambda thing: not negated(thing)
+                return Filter(lambda thing: not negated.accepts(thing), ())
             if not self._takes("("):
                 return self._comparison()
             inner = self._filter()
@@ -108,9 +132,10 @@ class _Parser:
         finally:
             self._deep -= 1
 
-    def _comparison(self) -> Predicate:
+    def _comparison(self) -> Filter:
         at = self._skip()
         path, quoted = self._path()
+        self._check_no_function(at)
         operator = next((each for each in OPERATORS if self._takes(each)), None)
         if operator is None:
             return self._compile(Comparison((), ":", ".".join(path), quoted, at))
@@ -121,13 +146,18 @@ class _Parser:
             parts.append(self._compile(Comparison(path, operator, *self._value(), at)))
         if not self._takes(")"):
             raise wrong(self._at, "a closing parenthesis is missing after the values.")
-        return lambda thing: any(part(thing) for part in parts)
+        return Filter(lambda thing: any(part.accepts(thing) for part in parts), ())
 
-    def _compile(self, comparison: Comparison) -> Predicate:
+    def _compile(self, comparison: Comparison) -> Filter:
         self._comparisons += 1
         if self._comparisons > MOST_COMPARISONS:
             raise wrong(comparison.at, f"more than {MOST_COMPARISONS} comparisons.")
-        return self._vocabulary(comparison)
+        return Filter(self._vocabulary(comparison), (comparison,))
+
+    def _check_no_function(self, at: int) -> None:
+        """A name with a parenthesis right behind it."""
+        if self._text.startswith("(", self._at):
+            raise wrong(at, f"'{self._text[at : self._at][:80]}(…)' is a function, and functions are not read.")
 
     def _path(self) -> tuple[tuple[str, ...], bool]:
         names, quoted = [], False
@@ -154,7 +184,8 @@ class _Parser:
         found = _BARE.match(self._text, self._at)
         if found is None or _WORD.match(self._text, self._at):
             raise wrong(self._at, f"{self._shown()} stands where a value should be.")
-        self._at = found.end()
+        at, self._at = self._at, found.end()
+        self._check_no_function(at)
         return found[0], False
 
     def _skip(self) -> int:

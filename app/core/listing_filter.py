@@ -3,10 +3,9 @@
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
-from app.core.filters import Comparison, Predicate, compiled, wildcard, wrong
+from app.core.filters import Comparison, Predicate, compiled, moment, wildcard, wrong
 
 _ORDER: Mapping[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
@@ -39,7 +38,7 @@ class Vocabulary:
 
 def predicate(text: str, vocabulary: Vocabulary) -> Predicate:
     """The filter as a function of a thing. Invalid names the place of what cannot be read."""
-    return compiled(text, lambda comparison: _compile(comparison, vocabulary))
+    return compiled(text, lambda comparison: _compile(comparison, vocabulary)).accepts
 
 
 def _compile(comparison: Comparison, vocabulary: Vocabulary) -> Predicate:
@@ -98,12 +97,7 @@ def _flag(comparison: Comparison, name: str) -> Predicate:
 
 def _time(comparison: Comparison, name: str) -> Predicate:
     _only(comparison, *_ORDER)
-    try:
-        moment = datetime.fromisoformat(comparison.value)
-        wanted = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise wrong(comparison.at, f"'{comparison.value[:80]}' is no instant such as 2026-01-31T12:00:00Z.") from None
-    compare = _ORDER[comparison.operator]
+    wanted, compare = moment(comparison), _ORDER[comparison.operator]
 
     def holds(thing: Any) -> bool:
         known = thing.get(name)

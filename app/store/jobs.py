@@ -206,3 +206,14 @@ async def failing(tx: Tx, world: str) -> list[asyncpg.Record]:
 async def hurry(tx: Tx, scope: Scope, job_id: str, at: WorldTime) -> None:
     """The job needs looking at by `at`, or earlier if it was due earlier."""
     await tx.execute(HURRY, *_key(scope, job_id), at)
+
+
+async def named(tx: Tx, world: str, name: str) -> Job | None:
+    """The job of that id in any account and region, or the newest of that display name."""
+    row = await tx.fetchrow(
+        f"""SELECT {JOB.select} FROM custom_job WHERE world = $1 AND (job_id = $2 OR display_name = $2)
+        AND deleted_at IS NULL ORDER BY job_id = $2 DESC, created_at DESC, number DESC LIMIT 1""",
+        world,
+        name,
+    )
+    return Job(*row) if row else None

@@ -191,7 +191,7 @@ async def settle_once(
     if agenda.cluster is not None and agenda.cluster <= now:
         return await db.run(pass_over, name, policy, epoch)
     if agenda.job is not None and agenda.job <= now:
-        return await db.run(job_passes.pass_over, name, policy.error_delay, epoch)
+        return await db.run(job_passes.pass_over, name, policy, epoch)
     if agenda.study is not None and agenda.study <= now:
         return await db.run(tuning_passes.pass_over, name, epoch)
     if agenda.wake is not None and agenda.wake <= now:

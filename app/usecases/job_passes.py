@@ -31,6 +31,7 @@ from app.store.jobs import Claimed
 from app.usecases import guests
 from app.usecases.machine_prices import machine_rates
 from app.usecases.machines import machine
+from app.usecases.provisioning import Policy
 
 BATCH_JOBS = 50
 BATCH_REPLICAS = 2000
@@ -45,7 +46,7 @@ class Loaded(NamedTuple):
     replicas: list[Replica]
 
 
-async def pass_over(tx: Tx, world_name: str, error_delay: timedelta, epoch: int | None = None) -> Counter[str] | None:
+async def pass_over(tx: Tx, world_name: str, policy: Policy, epoch: int | None = None) -> Counter[str] | None:
     """Handle the jobs that have been due the longest; None when nothing is due, or the world is not ours to move.
 
     `epoch` is the caller's lease on the world, as in a pass over a cluster.
@@ -60,13 +61,13 @@ async def pass_over(tx: Tx, world_name: str, error_delay: timedelta, epoch: int 
     batch = _bounded(claimed)
     try:
         async with tx.transaction():
-            return await _handle(tx, world, scope, batch, error_delay)
+            return await _handle(tx, world, scope, batch, policy)
     except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, *CONNECTION_LOST) as error:
         if not isinstance(error, ValueError):
             raise  # not a job's fault: the whole transaction is tried again
     except Exception as error:  # one of them is wrong: each alone, so that it stops no other
         log.warning("pass over jobs failed, each is tried alone", extra={"facts": {"error": str(error)}})
-    return await _one_by_one(tx, world, scope, batch, error_delay)
+    return await _one_by_one(tx, world, scope, batch, policy)
 
 
 def _bounded(claimed: Sequence[Claimed]) -> list[Claimed]:
@@ -81,14 +82,12 @@ def _bounded(claimed: Sequence[Claimed]) -> list[Claimed]:
     return batch
 
 
-async def _one_by_one(
-    tx: Tx, world: World, scope: Scope, batch: Sequence[Claimed], error_delay: timedelta
-) -> Counter[str]:
+async def _one_by_one(tx: Tx, world: World, scope: Scope, batch: Sequence[Claimed], policy: Policy) -> Counter[str]:
     done: Counter[str] = Counter()
     for one in batch:
         try:
             async with tx.transaction():
-                done.update(await _handle(tx, world, scope, [one], error_delay))
+                done.update(await _handle(tx, world, scope, [one], policy))
         except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, *CONNECTION_LOST) as error:
             if not isinstance(error, ValueError):
                 raise
@@ -104,13 +103,15 @@ async def _postpone(tx: Tx, scope: Scope, one: Claimed, error: Exception) -> Non
     await jobs.postpone(tx, scope, one.job.job_id, f"{type(error).__name__}: {error}"[:500])
 
 
-async def _handle(tx: Tx, world: World, scope: Scope, batch: Sequence[Claimed], error_delay: timedelta) -> Counter[str]:
+async def _handle(tx: Tx, world: World, scope: Scope, batch: Sequence[Claimed], policy: Policy) -> Counter[str]:
     at = batch[0].due_at or world.now
     loaded = await load(tx, scope, batch)
     rules = await faults.lock_rules(tx, world.name)
-    around = await surroundings(tx, world, scope, loaded, error_delay, Faults(rules, world.seed))
+    around = await surroundings(tx, world, scope, loaded, policy.error_delay, Faults(rules, world.seed))
     gangs = [work(one.claimed.job, one.replicas, at, around) for one in loaded]
     await save(tx, scope, world, loaded, gangs)
+    for gang in gangs:
+        await logs.trim(tx, scope, gang.job.job_id, gang.job.log_seq, policy.log_lines_per_job)
     await _save_bills(tx, scope, gangs)
     await _save_around(tx, scope, around)
     moved = [(one.claimed.job, one.replicas, gang) for one, gang in zip(loaded, gangs, strict=True)]

@@ -23,8 +23,13 @@ def services() -> tuple[AwsService, ...]:
 
 def operations() -> dict[str, frozenset[str]]:
     """The operations that a fault rule can name, by API: those of AWS's models, and Google's that are emulated."""
+    from app.wire.google import log_entries
     from app.wire.vertex import application as vertex  # its messages take time to load, for which AWS need not wait
     from app.wire.vertex import rpc
 
     named = {service.name: service.model.operation_names for service in services()}
-    return named | {rpc.API: frozenset(vertex.rpcs()), storage_dialect.API: frozenset(storage_dialect.OPERATIONS)}
+    return named | {
+        rpc.API: frozenset(vertex.rpcs()),
+        storage_dialect.API: frozenset(storage_dialect.OPERATIONS),
+        log_entries.API: frozenset({log_entries.OPERATION}),
+    }

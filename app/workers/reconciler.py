@@ -19,7 +19,9 @@ async def run(settings: Settings) -> None:
 def reconcile(worker: Worker) -> Work:
     """A look over the worlds in which something is due."""
     settings = worker.settings
-    policy = Policy(settings.events_per_cluster, timedelta(seconds=settings.job_error_seconds))
+    policy = Policy(
+        settings.events_per_cluster, timedelta(seconds=settings.job_error_seconds), settings.log_lines_per_job
+    )
 
     async def look() -> bool:
         names = await worker.db.run(busy_worlds)

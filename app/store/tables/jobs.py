@@ -142,4 +142,5 @@ log_line = Table(
     Column("severity", Text, nullable=False),
     Column("text", Text, nullable=False),
     Column("payload", JSONB),
+    Index("ix_log_line_at", "world", "account", "at", "job_id", "seq"),
 )

@@ -52,7 +52,7 @@ class FaultRule(BaseModel):
     job: Name | None = Field(default=None, description="Id or display name of a job.")
     replica: Replica | None = Field(default=None, description="A job's worker.")
     operation: Name | None = Field(default=None, description="Operation of the API, as CreateCluster.")
-    api: Api | None = Field(default=None, description="One of: sagemaker, ce, vertex, storage.")
+    api: Api | None = Field(default=None, description="One of: sagemaker, ce, vertex, storage, logging.")
     code: Code | None = Field(default=None, description="Which error, fault or kind it is.")
     message: Annotated[str, Field(min_length=1, max_length=1024, pattern=TEXT)] | None = Field(
         default=None, description="The text of the error."

@@ -8,12 +8,12 @@ from app.core.errors import DomainError
 from app.service import Service
 from app.wire.dialects import SURFACE, Surface
 from app.wire.front import Account, unknown_path
-from app.wire.google import storage, storage_downloads, storage_errors, storage_mishaps, storage_uploads
+from app.wire.google import logging, storage, storage_downloads, storage_errors, storage_mishaps, storage_uploads
 from app.wire.google.errors import Code, GoogleError, Violation, bad_request, code_of_http, envelope, of_domain
 from app.wire.safety import App, AsgiScope, Receive, Send
 from app.wire.vertex import application as vertex
 
-ROUTERS: tuple[APIRouter, ...] = ()
+ROUTERS: tuple[APIRouter, ...] = (logging.router,)
 """What is served beside Vertex AI and Cloud Storage. Each answers paths of its own."""
 STORAGE = (storage.router, storage_uploads.router, storage_downloads.router)
 

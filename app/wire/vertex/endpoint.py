@@ -13,6 +13,7 @@ from app.service import Service
 from app.wire.exchange import NO_STATUS, AsgiScope, Receive, Send, new_request_id, suffer, whole_body
 from app.wire.failures import report
 from app.wire.google.errors import Code, GoogleError, Violation, envelope, of_failure
+from app.wire.google.parameters import STANDARD, unbound, wants_numbers
 from app.wire.google.proto import camel, numbered
 from app.wire.google.reading import NO_MESSAGE, parsed, refusal
 from app.wire.request_log import RequestRecord, one_line
@@ -21,29 +22,6 @@ from app.wire.vertex.rpc import API, Call
 
 CONTENT_TYPE = b"application/json; charset=UTF-8"
 _JSON_TYPES = ("application/json", "text/json", "")
-_STANDARD = frozenset(
-    [
-        "alt",
-        "$alt",
-        "access_token",
-        "callback",
-        "fields",
-        "$fields",
-        "key",
-        "oauth_token",
-        "prettyPrint",
-        "quotaUser",
-        "uploadType",
-        "upload_protocol",
-        "userIp",
-        "$.xgafv",
-        "$userProject",
-        "trace",
-        "$trace",
-    ]
-)
-"""Query parameters of every Google API; but for `alt` they are of no effect here."""
-_INT_ENUMS = "enum-encoding=int"
 
 log = logging.getLogger("windtunnel.vertex")
 
@@ -100,8 +78,8 @@ class _Exchange:
     async def _answer(self, body: bytes) -> bytes:
         found = route(self._method, self._path)
         self.call = Call(self._service, found.rpc, self._world, found.version)
-        standard = {name: value for name, value in self._query if name in _STANDARD}
-        ints = _wants_numbers(standard)
+        standard = {name: value for name, value in self._query if name in STANDARD}
+        ints = wants_numbers(standard)
         if body and self._type.partition(";")[0].strip().lower() not in _JSON_TYPES:
             text = f"Send the body as application/json, not as '{one_line(self._type)}'."
             raise GoogleError(Code.INVALID_ARGUMENT, text, http=415)
@@ -115,9 +93,9 @@ class _Exchange:
         rpc = found.rpc
         fields = {camel(name): name for name in rpc.request.model_fields if name not in (rpc.target[0], rpc.body)}
         names = fields | {name: name for name in fields.values()}
-        asked = [(name, value) for name, value in self._query if name not in _STANDARD]
+        asked = [(name, value) for name, value in self._query if name not in STANDARD]
         if unknown := [name for name, _ in asked if name not in names]:
-            raise refusal([_unbound(name) for name in unknown])
+            raise refusal([unbound(name) for name in unknown])
         value: dict[str, Any] = {names[name]: text for name, text in asked}
         if rpc.body == "*":
             value |= _members(parsed(body))
@@ -141,24 +119,6 @@ def _members(body: Any) -> Mapping[str, Any]:
     if not isinstance(body, Mapping):
         raise refusal([Violation("", NO_MESSAGE)])
     return body
-
-
-def _wants_numbers(standard: Mapping[str, str]) -> bool:
-    alt = standard.get("$alt") or standard.get("alt") or "json"
-    kind, *options = alt.split(";")
-    if kind != "json" or any(option not in (_INT_ENUMS, "enum-encoding=string") for option in options):
-        told = f"Answers are JSON alone, not '{one_line(alt)}': leave alt out, or send alt=json."
-        raise refusal([Violation("alt", told)])
-    return _INT_ENUMS in options
-
-
-def _unbound(name: str) -> Violation:
-    shown = one_line(name)
-    told = (
-        f'Invalid JSON payload received. Unknown name "{shown}": Cannot bind query parameter. '
-        f"Field '{shown}' could not be found in request message."
-    )
-    return Violation("", told)
 
 
 async def _respond(send: Send, status: int, body: bytes, request_id: str) -> None:
