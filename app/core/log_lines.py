@@ -86,7 +86,7 @@ def _object(raw: str) -> dict[str, Any] | None:
         return None
     try:
         value = json.loads(raw, parse_int=_whole)
-        raw.encode()
+        json.dumps(value, ensure_ascii=False).encode()  # no half of a character
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) and not _is_deeper(value, _DEEPEST) else None

@@ -102,8 +102,8 @@ def _projects(request: ListLogEntriesRequest) -> dict[str, str]:
 
 
 def _is_descending(order: str | None) -> bool:
-    words = (order or "timestamp asc").split()
-    if words[0] != "timestamp" or words[1:] not in ([], ["asc"], ["desc"]):
+    words = (order or "").split() or ["timestamp"]
+    if words not in (["timestamp"], ["timestamp", "asc"], ["timestamp", "desc"]):
         raise _wrong("order_by", f"'{(order or '')[:80]}' is no order. Use 'timestamp asc' or 'timestamp desc'.")
     return words[1:] == ["desc"]
 
