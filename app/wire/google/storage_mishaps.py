@@ -15,7 +15,8 @@ from app.wire.google.storage_messages import project_of
 from app.wire.google.storage_requests import ServiceOf, WorldOf
 from app.wire.safety import App, Message
 
-_MISHAP = "windtunnel.mishap"
+MISHAP = "windtunnel.mishap"
+"""Where a request's scope keeps what befalls its answer."""
 _THROTTLED = "The rate of requests is too high. Reduce it, and try again with exponential back-off."
 
 
@@ -25,7 +26,7 @@ async def befall(request: Request, service: ServiceOf, world: WorldOf) -> None:
     project = project_of(request.query_params.get("project")) or settings.default_account
     who = Scope(world, project, settings.default_region)
     mishap = await service.mishaps.befall(who, API, request.scope["route"].name, "")
-    request.scope[_MISHAP] = mishap
+    request.scope[MISHAP] = mishap
     if mishap is not None and mishap.instead is not None:
         raise _error_of(mishap.instead)
 
@@ -49,7 +50,7 @@ class Suffering:
         """Pass the request on."""
 
         async def told(message: Message) -> None:
-            mishap: Mishap | None = scope.get(_MISHAP)
+            mishap: Mishap | None = scope.get(MISHAP)
             if mishap is not None and message["type"] == "http.response.start":
                 await suffer(mishap, scope, receive)
             await send(message)
