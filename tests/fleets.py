@@ -1,8 +1,10 @@
 """Jobs on clusters as tests see them: through Google's client, on clusters made with boto3."""
 
+import json
+import random
 from typing import Any
 
-from tests.kit import TestWorld, custom_job, group, worker_pool
+from tests.kit import TestWorld, custom_job, eks, group, worker_pool
 
 PARENT = "projects/p1/locations/us-central1"
 H100 = {"accelerator_type": "NVIDIA_H100_80GB"}
@@ -49,7 +51,40 @@ def queue(world: TestWorld) -> list[tuple[str, str]]:
 
 def held(world: TestWorld) -> dict[str, str]:
     """The node of each replica that is on one, by the job's name and the replica's."""
-    import json
-
     rows = json.loads(world.export())["tables"]["placement"]
     return {f"{row['job_name']}/{row['replica']}": row["logical_id"] for row in rows if row["ended_at"] is None}
+
+
+VERBS = ("submit", "submit", "submit", "fault", "cancel", "scale", "reboot", "replace", "remove", "software")
+"""What may be done to a cluster and to the jobs on it, a number from 0 to 1 deciding the rest."""
+
+
+def do(world: TestWorld, verb: str, what: Any) -> None:
+    demo, draw = {"ClusterName": "demo"}, random.Random(what)
+    match verb:
+        case "create":
+            world.sagemaker.create_cluster(**eks(gpu_group(what)))
+        case "submit":
+            run, code = str(draw.choice((3, 30, 300))), str(draw.choice((0, 0, 0, 1, 139)))
+            pools = [gpus(draw.randint(1, 3), draw.choice((1, 2, 4, 8)), RUN_SECONDS=run, EXIT_CODE=code)]
+            submit(world, gpus(1, draw.choice((1, 2, 8)), RUN_SECONDS=run), *pools[: draw.randint(0, 1)])
+        case "cancel":
+            jobs = world.vertex.list_custom_jobs(parent=PARENT).custom_jobs
+            if jobs:
+                world.vertex.cancel_custom_job(name=draw.choice(jobs).name)
+        case "fault":
+            if what < 0.3:
+                world.fault("worker-exit", code="transient", seconds=2, times=2)
+            nodes = [node["NodeLogicalId"] for node in world.nodes(IncludeNodeLogicalIds=True)]
+            world.fault("node-hardware", node=draw.choice(nodes), times=1)
+        case "scale":
+            world.sagemaker.update_cluster(**demo, InstanceGroups=[gpu_group(draw.randint(1, 4))])
+        case "software":
+            world.control("POST", "images", json={"version": f"9.{int(what * 1e6)}.0"})
+            world.sagemaker.update_cluster_software(**demo)
+        case "delete":
+            world.sagemaker.delete_cluster(**demo)
+        case _:
+            ids = [node["InstanceId"] for node in world.nodes() if node["InstanceStatus"]["Status"] == "Running"]
+            operation = {"reboot": "batch_reboot", "replace": "batch_replace", "remove": "batch_delete"}[verb]
+            getattr(world.sagemaker, f"{operation}_cluster_nodes")(**demo, NodeIds=[draw.choice(ids)])

@@ -80,7 +80,8 @@ def _key(scope: Scope, cluster_id: str) -> tuple[str, str, str, str]:
 async def nodes(tx: Tx, scope: Scope, cluster_id: str) -> list[NodeRow]:
     """The cluster's nodes that take jobs, by their groups' order and their ordinals."""
     held = {row[0]: row[1] for row in await tx.fetch(HELD, *_key(scope, cluster_id))}
-    return [NodeRow(*tuple(row), held.get(row[0], 0)) for row in await tx.fetch(NODES, *_key(scope, cluster_id))]
+    rows = await tx.fetch(NODES, *_key(scope, cluster_id))
+    return [NodeRow(name, kind, billing, ready, held.get(name, 0)) for name, kind, billing, ready in rows]
 
 
 async def open_at(tx: Tx, scope: Scope, cluster_id: str, places: Iterable[Place], at: WorldTime) -> None:

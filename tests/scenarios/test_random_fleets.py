@@ -8,8 +8,8 @@ from botocore.exceptions import ClientError
 from google.api_core import exceptions
 
 from tests.balance import balance
-from tests.fleets import PARENT, gpu_group, gpus, submit
-from tests.kit import Running, TestWorld, eks
+from tests.fleets import PARENT, VERBS, do
+from tests.kit import Running, TestWorld
 
 SCRIPTS = 9
 STEPS = (0, 1, 7, 60, 600)
@@ -20,45 +20,12 @@ def script(seed: int) -> list[tuple[str, Any]]:
     draw = random.Random(seed)
     moves: list[tuple[str, Any]] = [("create", draw.randint(1, 4)), ("advance", draw.choice(STEPS))]
     for _ in range(draw.randint(8, 16)):
-        verb = draw.choice(
-            ("submit", "submit", "submit", "fault", "cancel", "scale", "reboot", "replace", "remove", "software")
-        )
+        verb = draw.choice(VERBS)
         moves.append((verb, draw.random()))
         moves.append(("advance", draw.choice(STEPS)))
     if draw.random() < 0.3:
         moves.append(("delete", None))
     return [*moves, ("advance", 3600)]
-
-
-def do(world: TestWorld, verb: str, what: Any) -> None:
-    demo, draw = {"ClusterName": "demo"}, random.Random(what)
-    match verb:
-        case "create":
-            world.sagemaker.create_cluster(**eks(gpu_group(what)))
-        case "submit":
-            run, code = str(draw.choice((3, 30, 300))), str(draw.choice((0, 0, 0, 1, 139)))
-            pools = [gpus(draw.randint(1, 3), draw.choice((1, 2, 4, 8)), RUN_SECONDS=run, EXIT_CODE=code)]
-            submit(world, gpus(1, draw.choice((1, 2, 8)), RUN_SECONDS=run), *pools[: draw.randint(0, 1)])
-        case "cancel":
-            jobs = world.vertex.list_custom_jobs(parent=PARENT).custom_jobs
-            if jobs:
-                world.vertex.cancel_custom_job(name=draw.choice(jobs).name)
-        case "fault":
-            if what < 0.3:
-                world.fault("worker-exit", code="transient", seconds=2, times=2)
-            nodes = [node["NodeLogicalId"] for node in world.nodes(IncludeNodeLogicalIds=True)]
-            world.fault("node-hardware", node=draw.choice(nodes), times=1)
-        case "scale":
-            world.sagemaker.update_cluster(**demo, InstanceGroups=[gpu_group(draw.randint(1, 4))])
-        case "software":
-            world.control("POST", "images", json={"version": f"9.{int(what * 1e6)}.0"})
-            world.sagemaker.update_cluster_software(**demo)
-        case "delete":
-            world.sagemaker.delete_cluster(**demo)
-        case _:
-            ids = [node["InstanceId"] for node in world.nodes() if node["InstanceStatus"]["Status"] == "Running"]
-            operation = {"reboot": "batch_reboot", "replace": "batch_replace", "remove": "batch_delete"}[verb]
-            getattr(world.sagemaker, f"{operation}_cluster_nodes")(**demo, NodeIds=[draw.choice(ids)])
 
 
 def play(world: TestWorld, seed: int, cut: random.Random | None) -> None:
