@@ -17,7 +17,7 @@ WAITING = f"""SELECT {_FACTS}, NULL FROM custom_job j
     WHERE {_FLEET} AND j.admitted_at IS NULL AND j.cancel_at IS NULL AND j.queued_at <= $5 {_TURN}
     LIMIT $6 OFFSET $7"""
 QUEUED = f"""SELECT {_FACTS}, NULL FROM custom_job j WHERE j.world = $1 AND j.fleet = '' AND j.ended_at IS NULL
-    AND j.admitted_at IS NULL AND j.cancel_at IS NULL {_TURN}"""
+    AND j.admitted_at IS NULL AND j.cancel_at IS NULL {_TURN} LIMIT $2"""
 HOLES = f"""SELECT {_FACTS}, h.names FROM custom_job j
     CROSS JOIN LATERAL (SELECT array_agg('workerpool' || r.pool || '-' || r.ordinal ORDER BY r.pool, r.ordinal) AS names
         FROM job_replica r WHERE {_OF_JOB} AND r.status = '{Worker.WAITING}' AND r.node IS NULL
@@ -72,9 +72,9 @@ async def waiting(tx: Tx, scope: Scope, cluster_id: str, now: WorldTime, limit: 
     return [Guest(*row) for row in await tx.fetch(WAITING, *_key(scope, cluster_id), now, limit, skip)]
 
 
-async def queued_for_quota(tx: Tx, world: str) -> list[Guest]:
-    """The jobs that queue in the pools of their regions, in the order in which they came."""
-    return [Guest(*row) for row in await tx.fetch(QUEUED, world)]
+async def queued_for_quota(tx: Tx, world: str, limit: int) -> list[Guest]:
+    """Jobs that queue in the pools of their regions, in the order in which they came."""
+    return [Guest(*row) for row in await tx.fetch(QUEUED, world, limit)]
 
 
 async def holes(tx: Tx, scope: Scope, cluster_id: str) -> list[Guest]:

@@ -108,14 +108,6 @@ async def leave(
     )
 
 
-async def busy(tx: Tx, scope: Scope, cluster_id: str) -> set[str]:
-    """The nodes that somebody's replicas are on."""
-    rows = await tx.fetch(
-        f"SELECT DISTINCT logical_id FROM placement WHERE {_KEY} AND ended_at IS NULL", *_key(scope, cluster_id)
-    )
-    return {row[0] for row in rows}
-
-
 async def uses(tx: Tx, world: str, since: WorldTime | None, until: WorldTime) -> list[UseRow]:
     """The stays with GPUs that touch [since, until)."""
     return [UseRow(*row) for row in await tx.fetch(USES, world, since, until)]

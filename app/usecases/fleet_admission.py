@@ -82,7 +82,7 @@ async def _begin(tx: Tx, scope: Scope, cluster: Cluster) -> Seen:
     """The jobs that have lost nodes are served first."""
     nodes = await placements.nodes(tx, scope, cluster.cluster_id)
     holes = await fleet_jobs.holes(tx, scope, cluster.cluster_id)
-    service = Service([_host(row, cluster) for row in nodes])
+    service = Service([host_of(row, cluster) for row in nodes])
     service.fill(map(gang_of, holes))
     return Seen(nodes, service, holes)
 
@@ -103,8 +103,8 @@ def _serve(seen: Seen, waiting: Sequence[Guest]) -> None:
     seen.guests += waiting
 
 
-def _host(row: NodeRow, cluster: Cluster) -> Host:
-    """A cluster that is still being created has no scheduler that could start anything (chosen)."""
+def host_of(row: NodeRow, cluster: Cluster) -> Host:
+    """The node as a place for jobs. A cluster that is being created has no scheduler that could start any (chosen)."""
     kind = catalog.instance_type(row.instance_type)
     ready = row.ready and cluster.in_service_at is not None
     return Host(row.logical_id, kind.gpu.name if kind.gpu else None, kind.accelerators, row.taken, ready)
@@ -112,8 +112,11 @@ def _host(row: NodeRow, cluster: Cluster) -> Host:
 
 def gang_of(guest: Guest) -> Gang:
     """What has to be placed of the job."""
-    lacking = guest.lacking
-    return Gang(guest.name, [need for need in needs(guest.spec) if lacking is None or need.replica in lacking])
+    found = needs(guest.spec)
+    if guest.lacking is not None:
+        lacking = set(guest.lacking)
+        found = [need for need in found if need.replica in lacking]
+    return Gang(guest.name, found)
 
 
 def needs(spec: Spec) -> list[Need]:

@@ -1,17 +1,17 @@
 """Clusters' GPUs as jobs see them, and who queues, with the reason (VX-1, VX-24). Worked out when asked."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from app.core.cluster import Cluster
+from app.core.placing import Hold, Host
 from app.core.scope import Scope
-from app.core.times import WorldTime
-from app.store import clusters, fleet_jobs
+from app.store import clusters, fleet_jobs, placements
 from app.store.db import Tx
 from app.store.fleet_jobs import Guest
 from app.usecases import clocks
 from app.usecases.bills import of_cluster
-from app.usecases.fleet_admission import Seen, gang_of, look
+from app.usecases.fleet_admission import MOST_SHOWN, gang_of, host_of, look
 
 QUOTA_IN_USE = "quota-in-use"
 QUOTA_MESSAGE = "Others use the project's quota in this region. It starts in its turn, when enough of it is free."
@@ -40,37 +40,44 @@ class Queued(NamedTuple):
 
 async def fleets(tx: Tx, world: str, cluster: str | None) -> list[Fleet]:
     """The living clusters' GPUs by model, of one cluster by name, id or ARN if it is given."""
-    return [fleet for one, seen in await _seen(tx, world, cluster) for fleet in _models(one, seen)]
+    found: list[Fleet] = []
+    for one in await _clusters(tx, world, cluster):
+        rows = await placements.nodes(tx, Scope(world, one.account, one.region), one.cluster_id)
+        found += _by_model(one, [host_of(row, one) for row in rows])
+    return found
 
 
 async def queue(tx: Tx, world: str, cluster: str | None) -> list[Queued]:
     """Who waits, the first to be served first: on each cluster, and without one named for the quotas of regions."""
-    found = [queued for one, seen in await _seen(tx, world, cluster) for queued in _waiting(one, seen)]
-    if cluster is not None:
-        return found
-    pool = await fleet_jobs.queued_for_quota(tx, world)
-    return found + [Queued(guest, None, _gpus(guest), QUOTA_IN_USE, QUOTA_MESSAGE) for guest in pool]
+    now = (await clocks.read(tx, world)).now
+    found: list[Queued] = []
+    for one in await _clusters(tx, world, cluster):
+        if one.hosts:
+            seen = await look(tx, Scope(world, one.account, one.region), one, now)
+            held = seen.service.held
+            found += [_queued(guest, one, held[guest.name]) for guest in seen.guests if guest.name in held]
+    if cluster is None:
+        for guest in await fleet_jobs.queued_for_quota(tx, world, MOST_SHOWN):
+            found.append(Queued(guest, None, _gpus(guest), QUOTA_IN_USE, QUOTA_MESSAGE))
+    return found
 
 
-async def _seen(tx: Tx, world: str, cluster: str | None) -> list[tuple[Cluster, Seen]]:
-    now: WorldTime = (await clocks.read(tx, world)).now
-    asked = (None, None, None) if cluster is None else of_cluster(cluster)[1:4]
-    found = await clusters.living(tx, world, *asked)
-    return [(one, await look(tx, Scope(world, one.account, one.region), one, now)) for one in found]
+async def _clusters(tx: Tx, world: str, cluster: str | None) -> list[Cluster]:
+    await clocks.read(tx, world)  # an unknown world is no empty one
+    account, region, name = (None, None, None) if cluster is None else of_cluster(cluster)[1:4]
+    return await clusters.living(tx, world, account, region, name)
 
 
-def _models(cluster: Cluster, seen: Seen) -> Iterator[Fleet]:
-    for model in sorted({host.model for host in seen.service.hosts if host.model is not None}):
-        hosts = [host for host in seen.service.hosts if host.model == model]
-        ready = sum(host.gpus for host in hosts if host.ready)
-        taken = sum(host.taken for host in hosts)
-        yield Fleet(cluster, model, len(hosts), sum(host.gpus for host in hosts), ready, taken)
+def _by_model(cluster: Cluster, hosts: Sequence[Host]) -> Iterator[Fleet]:
+    for model in sorted({host.model for host in hosts if host.model is not None}):
+        these = [host for host in hosts if host.model == model]
+        ready = sum(host.gpus for host in these if host.ready)
+        taken = sum(host.taken for host in these)
+        yield Fleet(cluster, model, len(these), sum(host.gpus for host in these), ready, taken)
 
 
-def _waiting(cluster: Cluster, seen: Seen) -> Iterator[Queued]:
-    for guest in seen.guests:
-        if (hold := seen.service.held.get(guest.name)) is not None:
-            yield Queued(guest, cluster, _gpus(guest), hold.reason, hold.message)
+def _queued(guest: Guest, cluster: Cluster, hold: Hold) -> Queued:
+    return Queued(guest, cluster, _gpus(guest), hold.reason, hold.message)
 
 
 def _gpus(guest: Guest) -> int:

@@ -1,12 +1,16 @@
 """One fleet for both clouds' APIs: custom jobs on the GPU nodes of a HyperPod cluster (VX-24)."""
 
+import json
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from google.api_core import exceptions
 
-from tests.fleets import fleet, gpu_group, gpus, held, queue, state, submit, told
-from tests.kit import TestWorld, eks, worker_pool
+from tests.balance import balance
+from tests.fleets import PARENT, fleet, gpu_group, gpus, held, queue, state, submit, told
+from tests.kit import Running, TestWorld, eks, login, slurm, worker_pool, workers
 
 
 @pytest.fixture
@@ -249,3 +253,68 @@ def test_a_job_that_begins_again_keeps_its_nodes(demo: TestWorld) -> None:
     demo.advance(minutes=30)
     assert (state(demo, job), told(demo, job).error.code) == ("FAILED", 3)
     assert state(demo, later) == "SUCCEEDED"
+
+
+def test_on_slurm_jobs_go_to_compute_nodes_alone(world: TestWorld) -> None:
+    """VX-24: replicas without GPUs too; controller and login nodes take no jobs."""
+    world.sagemaker.create_cluster(**slurm(login(), workers(1), workers(1, "cpus", InstanceType="ml.c5.xlarge")))
+    world.advance(minutes=10)
+    job = submit(world, worker_pool(), worker_pool(replicas=3))
+    groups = {node["NodeLogicalId"]: node["InstanceGroupName"] for node in world.nodes(IncludeNodeLogicalIds=True)}
+    assert [groups[node] for node in held(world).values()] == ["cpus"] * 4
+    assert fleet(world) == (8, 8, 0)
+    world.advance(minutes=1)
+    assert state(world, job) == "SUCCEEDED"
+
+
+def test_a_fork_goes_on_alike(service: Running, demo: TestWorld) -> None:
+    """CT-0, VX-24: jobs, their nodes and the queue are of the world."""
+    submit(demo, gpus(1, 8, RUN_SECONDS="60"), gpus(1, 8, RUN_SECONDS="90"))
+    submit(demo, gpus(1, 8), name="later")
+    demo.advance(seconds=30)
+    demo.control("POST", "worlds", json={"name": f"{demo.name}-fork", "fork_of": demo.name})
+    fork = TestWorld(demo.base, f"{demo.name}-fork")
+    service.worlds.append(fork)
+    for each in (demo, fork):
+        each.sagemaker.batch_reboot_cluster_nodes(ClusterName="demo", NodeIds=[each.nodes()[0]["InstanceId"]])
+        each.advance(minutes=10)
+    assert json.loads(fork.export())["tables"] == json.loads(demo.export())["tables"]
+    assert {job.state.name for job in fork.vertex.list_custom_jobs(parent=PARENT)} == {"JOB_STATE_SUCCEEDED"}
+
+
+def test_a_cluster_that_lags_behind_its_clock_goes_first(service: Running) -> None:
+    """VX-24: nobody is placed on a node of which the past is not done; then as ever."""
+    world = service.world(frozen=False, rate=10_000.0)
+    world.sagemaker.create_cluster(**eks(gpu_group(1)))
+    world.advance(minutes=10)
+    world.sagemaker.batch_reboot_cluster_nodes(ClusterName="demo", NodeIds=[world.nodes()[0]["InstanceId"]])
+    while world.now() == (before := world.now()):
+        pass
+    job = submit(world, gpus())
+    assert (before < world.now(), state(world, job)) == (True, "QUEUED")
+    world.advance(hours=1)
+    assert state(world, job) == "SUCCEEDED"
+
+
+def test_many_at_once_hold_nothing_twice(demo: TestWorld) -> None:
+    """VX-24: the lock of the cluster's fleet decides who was first."""
+    with ThreadPoolExecutor(6) as pool:
+        jobs = list(pool.map(lambda n: submit(demo, gpus(1, 4), name=f"job-{n}"), range(12)))
+    assert Counter(state(demo, job) for job in jobs) == {"PENDING": 4, "QUEUED": 8}
+    balance(demo)
+    demo.advance(minutes=5)
+    assert {state(demo, job) for job in jobs} == {"SUCCEEDED"}
+
+
+def test_a_node_lost_between_two_attempts_is_a_hole_of_the_next(demo: TestWorld) -> None:
+    """VX-6, VX-24: the workers have stopped, and one of their nodes goes."""
+    job = submit(demo, gpus(1, 8, RUN_SECONDS="900"), gpus(1, 8, EXIT_AFTER_SECONDS="2", EXIT_CODE="139"))
+    demo.advance(seconds=2 + 2 + 26)
+    assert state(demo, job) == "PENDING", "all workers stop"
+    lost = held(demo)["train/workerpool0-0"]
+    demo.sagemaker.batch_delete_cluster_nodes(ClusterName="demo", NodeLogicalIds=[lost])
+    demo.advance(seconds=5)
+    assert queue(demo) == [("train", "gpus-in-use")]
+    demo.sagemaker.update_cluster(ClusterName="demo", InstanceGroups=[gpu_group(2)])
+    demo.advance(minutes=10)
+    assert (state(demo, job), told(demo, job).error.code) == ("FAILED", 3)
