@@ -11,8 +11,11 @@ from typing import Any
 from app import catalog, clock
 from app.core.cluster_events import KINDS
 from app.core.errors import Invalid
+from app.core.job import FINAL
 from app.core.node import Node
+from app.core.study_problems import problems
 from app.core.times import EPOCH, WorldTime, to_iso
+from app.core.tuning import TrialState
 from app.core.world import MOST_RATE, PROFILE_NAMES, World
 from app.store import copies, imports, sessions, worlds
 from app.store.db import Tx
@@ -181,6 +184,23 @@ def _is_group_spec(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(value.get(name), kind) for name, kind in shape.items())
 
 
+def _is_study(value: Any) -> bool:
+    """A StudySpec without problems."""
+    try:
+        return not problems({"studySpec": value, "maxTrialCount": 1, "parallelTrialCount": 1})
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return False
+
+
+def _is_measurement(value: Any) -> bool:
+    counts = isinstance(value, dict) and [value.get(name) for name in ("elapsed_ms", "step")]
+    if not counts or len(value) != 3 or not _is_object(value.get("metrics")):
+        return False
+    return all(type(count) is int for count in counts) and all(
+        type(number) in (int, float) for number in value["metrics"].values()
+    )
+
+
 def _is_object(value: Any) -> bool:
     return isinstance(value, dict)
 
@@ -201,6 +221,16 @@ _WORDS: Mapping[tuple[str, str], Callable[[Any], bool]] = {
     ("instance_group", "spec"): _is_group_spec,
     ("instance_group", "zones"): bool,
     ("ledger", "instance_type"): _is_charged_for,
+    ("tuning_job", "study_spec"): _is_study,
+    ("tuning_job", "trial_job_spec"): lambda value: _is_object(value) and bool(value.get("workerPoolSpecs")),
+    ("tuning_job", "labels"): _is_object,
+    ("tuning_job", "outcome"): FINAL.__contains__,
+    ("trial", "outcome"): frozenset(TrialState).__contains__,
+    ("trial", "parameters"): _is_object,
+    ("trial", "final"): _is_measurement,
+    ("trial", "measurements"): lambda value: isinstance(value, list) and all(map(_is_measurement, value)),
+    ("training_pipeline", "request"): _is_object,
+    ("training_pipeline", "labels"): _is_object,
     ("storage_bucket", "labels"): _is_object,
     ("storage_object", "attributes"): _is_object,
     **{("storage_upload", column): _is_object for column in ("attributes", "checksums", "conditions")},

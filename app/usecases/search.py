@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 REMEMBERED = 100
 """Trials that the default search looks at: half of them the latest, half the best; so that its cost is bounded."""
+MOST_CHOICES = 32
+"""Of a parameter with more categories the search thinks as of a list of numbers, or it would take seconds."""
 _TRIES = 8
 """How often it looks for a point that is new before it takes the first of the grid that is."""
 _NO_OPTUNA = (
@@ -130,9 +132,13 @@ def _told(space: Sequence[Parameter], metrics: Sequence[Metric], one: Tried) -> 
     )
 
 
+def _is_choice(parameter: Parameter) -> bool:
+    return parameter.kind == "CATEGORICAL" and len(parameter.values) <= MOST_CHOICES
+
+
 def _place(parameter: Parameter, value: Value) -> float | int:
     """What optuna knows the value as."""
-    if parameter.kind == "CATEGORICAL":
+    if _is_choice(parameter):
         return parameter.values.index(value)
     return min(max(place_of(parameter, value), 0.0), 1.0)
 
@@ -140,15 +146,13 @@ def _place(parameter: Parameter, value: Value) -> float | int:
 def _distribution(parameter: Parameter) -> Any:
     from optuna.distributions import CategoricalDistribution, FloatDistribution
 
-    if parameter.kind == "CATEGORICAL":
-        return CategoricalDistribution(range(len(parameter.values)))
-    return FloatDistribution(0, 1)
+    return CategoricalDistribution(range(len(parameter.values))) if _is_choice(parameter) else FloatDistribution(0, 1)
 
 
 def _chosen(space: Sequence[Parameter], trial: "optuna.Trial") -> dict[str, Value]:
     values: dict[str, Value] = {}
     for parameter in space:
-        if parameter.kind == "CATEGORICAL":
+        if _is_choice(parameter):
             value = parameter.values[trial.suggest_categorical(parameter.path, range(len(parameter.values)))]
         else:
             value = at(parameter, trial.suggest_float(parameter.path, 0, 1))

@@ -26,7 +26,7 @@ from app.usecases import jobs
 from app.usecases.search import Search, Tried
 from app.usecases.trial_jobs import job_of, whole
 
-BATCH = 20
+BATCH = 10
 """The most trials that one transaction starts, so that no lock is held for long."""
 log = logging.getLogger(__name__)
 

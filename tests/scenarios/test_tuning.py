@@ -211,7 +211,7 @@ def test_a_study_that_cannot_be_read_stops_no_other(service: Running, world: Tes
     create(world, display_name="forged")
     forged = json.loads(world.export())
     [row] = forged["tables"]["tuning_job"]
-    row["study_spec"] = {"metrics": []}
+    row["trial_job_spec"]["workerPoolSpecs"][0]["containerSpec"]["env"] = [{"name": "WINDTUNNEL_METRICS", "value": "x"}]
     broken = TestWorld(service.base, f"{world.name}-forged")
     url = f"{service.base}/_windtunnel/worlds/import?name={broken.name}"
     answer = httpx.post(url, json=forged, timeout=60)

@@ -4,11 +4,14 @@ import pytest
 
 from app.core.errors import FailedPrecondition, Invalid, LimitExceeded, NotFound
 from app.core.reports import Measurement
+from app.store import worlds
+from app.store.db import Database
 from app.usecases import jobs, tuning
 from app.usecases.tuning import TuningView
 from tests.core.builders import at
 from tests.core.studies import categorical, discrete, double, integer, study, under
 from tests.jobs import Driver, pool, spec
+from tests.store.conftest import make_world
 from tests.tuning import create, get, job_id, set_cpus, state, trials, value
 
 
@@ -310,3 +313,18 @@ async def test_the_most_there_can_be(driver: Driver) -> None:
     await set_cpus(driver, 3)
     await driver.advance(10)
     assert (await state(driver, tuning_id), len((await get(driver, tuning_id)).trials)) == ("FAILED", 1000)
+
+
+async def test_without_any_delay(database: Database) -> None:
+    """CT-16: in the profile `instant`, programs that take no time make a whole study of one instant, which ends."""
+    name = await make_world(database, profile="instant")
+    driver = Driver(database, name)
+    for facts in ({}, {"EXIT_CODE": "1"}, {"METRIC_STEPS": "0"}):
+        tuning_id = await create(
+            driver, study(), spec(pool(RUN_SECONDS="0", **facts)), max_trials=30, parallel_trials=3
+        )
+        await driver.advance(0 if "EXIT_CODE" not in facts else 3600)
+        told = await get(driver, tuning_id)
+        assert told.state == ("JOB_STATE_FAILED" if facts else "JOB_STATE_SUCCEEDED"), facts
+    async with database.transaction() as tx:
+        await worlds.remove(tx, name)

@@ -24,6 +24,19 @@ def export(service: Running, name: str) -> bytes:
     return httpx.get(f"{service.base}/_windtunnel/worlds/{name}/export").content
 
 
+def tune(world: TestWorld, job: dict[str, Any]) -> None:
+    """A tuning job behind a pipeline, of whose trials one has ended when five minutes have passed."""
+    study = {
+        "metrics": [{"metricId": "loss", "goal": "MINIMIZE"}],
+        "parameters": [{"parameterId": "lr", "doubleValueSpec": {"minValue": 1e-4, "maxValue": 1}}],
+    }
+    inputs = {"studySpec": study, "trialJobSpec": job, "maxTrialCount": 40, "parallelTrialCount": 1}
+    task = "gs://google-cloud-aiplatform/schema/trainingjob/definition/hyperparameter_tuning_task_1.0.0.yaml"
+    pipeline = {"displayName": "tune", "trainingTaskDefinition": task, "trainingTaskInputs": inputs}
+    url = f"{world.endpoint}/v1/projects/42/locations/us-central1/trainingPipelines"
+    assert world.http.post(url, json=pipeline).is_success
+
+
 @pytest.fixture
 def built(world: TestWorld) -> TestWorld:
     """A world with something in most of its tables."""
@@ -39,6 +52,7 @@ def built(world: TestWorld) -> TestWorld:
     pool = {"machineSpec": machine, "replicaCount": "1", "containerSpec": {"imageUri": "train"}}
     job = {"displayName": "train", "jobSpec": {"workerPoolSpecs": [pool], "scheduling": {"strategy": "SPOT"}}}
     assert world.http.post(f"{world.endpoint}/v1/projects/42/locations/us-central1/customJobs", json=job).is_success
+    tune(world, {"workerPoolSpecs": [{**pool, "machineSpec": {"machineType": "n1-standard-4"}}]})
     world.sagemaker.create_cluster(**slurm(login(), workers(4)), Tags=[{"Key": "où", "Value": "ça"}])
     world.sagemaker.create_cluster(**slurm(workers(1), name="gone"))
     world.advance(minutes=5)
@@ -153,6 +167,15 @@ FORGED: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (first("ledger", previous_number=7), "ck_ledger_chain"),
     (first("ledger", instance_type="n1-standard-4 + 2 x ml.huge"), "does not know"),
     (first("ledger", ended_at="1999-01-01T00:00:00.000Z"), "ck_ledger_forward"),
+    (first("tuning_job", study_spec={"metrics": [7]}), "does not know"),
+    (first("tuning_job", study_spec={"metrics": []}), "does not know"),
+    (first("tuning_job", trial_job_spec={}), "does not know"),
+    (first("tuning_job", outcome="JOB_STATE_BORED"), "does not know"),
+    (first("trial", outcome="BORED"), "does not know"),
+    (first("trial", parameters=[]), "does not know"),
+    (first("trial", final={"step": 1, "metrics": {}}), "does not know"),
+    (first("trial", measurements=[{"elapsed_ms": 1, "step": 1, "metrics": {"loss": "low"}}]), "does not know"),
+    (first("training_pipeline", request=[]), "does not know"),
     (first("price_override", micro_usd_per_hour=-1), "ck_price_override_price"),
     (first("capacity_pool", used=-1), "ck_capacity_pool_counts"),
     (twice("tag"), "pk_tag"),
