@@ -21,20 +21,16 @@ async def create(
     parent = collection.rpartition("/")[0]
     if parent:
         await _get(tx, scope, parent)
-    identity = given_id or await _free_id(tx, scope, world, collection)
-    made = Document(f"{collection}/{identity}", collection, world.now, world.now, body)
-    if not await google.insert_document(tx, scope, made):
-        raise InUse(f"There is a {collection.rpartition('/')[2]}/{identity} already. Choose another id, or delete it.")
-    return made, world
-
-
-async def _free_id(tx: Tx, scope: Scope, world: World, collection: str) -> str:
     attempt = 0
     while True:
         subject = f"{scope.account}/{scope.region}/{collection}/{world.now.isoformat()}/{attempt}"
-        made = resource_id(world.seed, subject, "google-document")
-        if await google.document(tx, scope, f"{collection}/{made}") is None:
-            return made
+        identity = given_id or resource_id(world.seed, subject, "google-document")
+        made = Document(f"{collection}/{identity}", collection, world.now, world.now, body)
+        if await google.insert_document(tx, scope, made):
+            return made, world
+        if given_id:
+            kind = collection.rpartition("/")[2]
+            raise InUse(f"There is a {kind}/{given_id} already. Choose another id, or delete it.")
         attempt += 1
 
 

@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl
 import orjson
 
 from app import clock
+from app.core.mishaps import Mishap
 from app.core.scope import DEFAULT_WORLD, Scope
 from app.service import Service
 from app.wire.exchange import NO_STATUS, AsgiScope, Receive, Send, new_request_id, suffer, whole_body
@@ -61,7 +62,7 @@ class _Exchange:
         self._type = next((value for name, value in scope["headers"] if name == b"content-type"), b"").decode("latin-1")
 
     @property
-    def mishap(self) -> Any:
+    def mishap(self) -> Mishap | None:
         return self.call.mishap if self.call else None
 
     async def answered(self, body: bytes) -> tuple[int, str | None, bytes]:

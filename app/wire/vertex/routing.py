@@ -11,6 +11,12 @@ from functools import cache
 from app.wire.google.errors import Code, GoogleError
 from app.wire.vertex.rpc import LOCATIONS, OPERATIONS, RPCS, Rpc
 
+_NOT_EMULATED = {
+    "persistentResources": ("POST",),
+    "persistentResources/*": ("PATCH", "DELETE"),
+    "tensorboards/*": ("PATCH",),
+}
+"""What the service takes at paths that are served here for other methods."""
 VERSIONS = {"v1": "v1", "v1beta1": "v1beta1", "ui": "v1"}
 
 
@@ -32,7 +38,7 @@ def route(method: str, path: str) -> Route:
     parts[-1], colon, verb = parts[-1].partition(":")
     pattern = _pattern(parts) + colon + verb
     methods = _table(mixins_only=prefix == "ui").get(pattern)
-    if methods is None:
+    if methods is None or method in _NOT_EMULATED.get(pattern, ()):
         raise GoogleError(
             Code.UNIMPLEMENTED,
             f"{method} {path[:200]} is not emulated: of Vertex AI this service has custom jobs, hyperparameter tuning "

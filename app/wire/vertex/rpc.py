@@ -107,7 +107,7 @@ class Call:
         field = ".".join(self.rpc.target)
         name = parse(_reached(request, self.rpc.target), field)
         self.scope = name.scope(self.world)
-        _check_collections(self.rpc, name, field)
+        _check(self.rpc, name, field)
         self.mishap = await self.service.mishaps.befall(self.scope, API, self.rpc.name, "", self._job(request, name))
         if self.mishap is not None and self.mishap.instead is not None:
             raise error_of(self.mishap.instead, self.scope)
@@ -132,12 +132,17 @@ def _reached(request: Message, path: tuple[str, ...]) -> str:
     return value or ""
 
 
-def _check_collections(rpc: Rpc, name: Name, field: str) -> None:
+def _check(rpc: Rpc, name: Name, field: str) -> None:
     """gRPC brings any text as a name; REST has chosen the RPC by it."""
     path = rpc.path.partition(":")[0].split("/")
-    if rpc.service in (OPERATIONS, LOCATIONS):
-        return  # operations are of many parents; locations are no resources of a location
     wanted = tuple(path if path[-1] == "*" else path[:-1])
-    if len(name.path) != len(wanted) or name.collections != wanted[::2]:
-        told = f"The request's '{field}' must name {'/'.join(wanted) or 'a location'}, as {rpc.name} takes it."
-        raise GoogleError(Code.INVALID_ARGUMENT, told)
+    if rpc.service == LOCATIONS:
+        wanted = ()
+        fits = not name.path and bool(name.location) == rpc.path.endswith("*")
+    elif rpc.service == OPERATIONS:  # they are of many parents
+        fits = bool(name.location) and len(name.path) % 2 == 0 and (not wanted or name.collections[-1:] == wanted[:1])
+    else:
+        fits = bool(name.location) and len(name.path) == len(wanted) and name.collections == wanted[::2]
+    if not fits:
+        shown = "/".join(("projects/*/locations/*", *wanted))
+        raise GoogleError(Code.INVALID_ARGUMENT, f"The request's '{field}' must be of the form {shown} for {rpc.name}.")

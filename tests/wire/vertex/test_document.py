@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
+from app.wire.google.errors import GoogleError
 from app.wire.vertex.application import rpcs
 from app.wire.vertex.document import openapi
 from app.wire.vertex.routing import route
@@ -75,6 +76,21 @@ def test_every_binding_of_the_sdk_finds_its_rpc(version: str) -> None:
                     assert found.rpc.body == option.get("body", ""), option
                 seen += 1
     assert seen > 150
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+def test_what_is_said_not_to_be_emulated_is_501(version: str) -> None:
+    """VX-18: never 404 or 405, which would be a caller's mistake."""
+    for service in SERVICES:
+        for name, kind in bindings(service, version).items():
+            if name not in SAID["absent"].get(service, ()):
+                continue
+            for option in kind._get_http_options():
+                path = re.sub(r"\{[\w.]+=([^}]*)\}", r"\1", option["uri"])
+                path = path.replace("locations/*", "locations/us-central1").replace("*", "1")
+                with pytest.raises(GoogleError) as raised:
+                    route(option["method"].upper(), path)
+                assert raised.value.http == 501, option
 
 
 def test_differences_are_told_of_what_is_emulated() -> None:
