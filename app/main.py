@@ -49,7 +49,7 @@ class Application:
             befall=self.service.mishaps.befall,
             dialects=emulated.DIALECTS,
         )
-        known, on_change = KnownWorlds(self.service), self.service.mishaps.forget
+        known, on_change = KnownWorlds(self.service), self.service.remembered.forget
         front = Front(self._control, aws=aws, google=self._google, known=known, on_change=on_change)
         self._surfaces = Safety(front, SafetyRules(settings.allowed_hosts, settings.control_token))
 

@@ -8,13 +8,15 @@ from prometheus_client import CollectorRegistry
 from app.settings import Settings
 from app.store.db import Database
 from app.usecases.mishaps import Mishaps
+from app.usecases.peculiarities import Remembered
 from app.usecases.provisioning import Policy
 from app.wire.request_log import RequestLog
 
 
 @dataclass(slots=True)
 class Service:
-    """Settings, policy, the request log, what befalls requests, and, once it is open, the database.
+    """Settings, policy, the request log, what is peculiar to worlds and befalls requests, and, once it is open, the
+    database.
 
     `name` names the process in leases.
     """
@@ -24,11 +26,12 @@ class Service:
     policy: Policy
     registry: CollectorRegistry
     request_log: RequestLog
+    remembered: Remembered = field(default_factory=Remembered)
     mishaps: Mishaps = field(init=False)
     database: Database | None = None
 
     def __post_init__(self) -> None:
-        self.mishaps = Mishaps(lambda: self.db)
+        self.mishaps = Mishaps(lambda: self.db, self.remembered)
 
     @property
     def db(self) -> Database:

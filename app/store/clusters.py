@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 import asyncpg
 
 from app.core.cluster import Cluster, Group
-from app.core.releases import Release
 from app.core.scope import Scope
 from app.core.times import WorldTime
-from app.store import software, worlds
+from app.store import worlds
 from app.store.db import Tx
 from app.store.rows import Shape, insert_rows, update_rows
 
@@ -45,8 +44,7 @@ CALLED = f"""SELECT {CLUSTER.select} FROM cluster WHERE world = $1 AND deleted_a
     AND ($4::text IS NULL OR region = $4) ORDER BY created_at, account, region, cluster_id"""
 GROUPS = f"SELECT {GROUP.select} FROM instance_group WHERE {_KEY} ORDER BY position"
 DESCRIBE = {
-    by: f"""SELECT EXISTS (SELECT 1 FROM read_lag WHERE world = $1), {software.RELEASES_HELD},
-        {", ".join(f"c.{column}" for column in CLUSTER.columns)},
+    by: f"""SELECT {", ".join(f"c.{column}" for column in CLUSTER.columns)},
         {", ".join(f"g.{column}" for column in GROUP.columns)}
         FROM cluster c LEFT JOIN instance_group g USING (world, account, region, cluster_id)
         WHERE c.world = $1 AND c.account = $2 AND c.region = $3 AND c.{by} = $4 AND c.deleted_at IS NULL"""
@@ -169,29 +167,20 @@ async def take_jobs(tx: Tx, scope: Scope, cluster_id: str) -> None:
     await tx.execute(f"UPDATE cluster SET hosts = true WHERE {_KEY}", *_key(scope, cluster_id))
 
 
-class Seen(NamedTuple):
-    """A cluster and its groups, and the releases that its world has besides the catalogue's."""
-
-    cluster: Cluster
-    groups: list[Group]
-    releases: list[Release]
-
-
-async def describe(tx: Tx, scope: Scope, name_or_arn: str) -> Seen | None:
-    """A cluster and what is told of it, as one statement sees them."""
+async def describe(tx: Tx, scope: Scope, name_or_arn: str, *, late: bool = False) -> tuple[Cluster, list[Group]] | None:
+    """A cluster and its groups as one statement sees them; with `late`, their counts as the world tells them."""
     by, value = reference(scope, name_or_arn)
     rows = await tx.fetch(DESCRIBE[by], scope.world, scope.account, scope.region, value)
     if not rows:
         return None
-    split = 2 + len(CLUSTER.columns)
+    split = len(CLUSTER.columns)
     groups = [_group(values[split:]) for row in rows if (values := tuple(row))[split] is not None]
     groups.sort(key=_position)  # a sort of one row costs the database more than us one of a hundred
-    late, releases, *facts = tuple(rows[0])[:split]
-    cluster = Cluster(*facts)
+    cluster = Cluster(*tuple(rows[0])[:split])
     if late:
         told = dict(map(tuple, await tx.fetch(TOLD_COUNTS, *_key(scope, cluster.cluster_id))))
         groups = [replace(group, current=told.get(group.name, group.current)) for group in groups]
-    return Seen(cluster, groups, [Release(*one) for one in releases])
+    return cluster, groups
 
 
 async def groups(tx: Tx, scope: Scope, cluster_id: str) -> dict[str, Group]:

@@ -25,6 +25,12 @@ async def set_seconds(tx: Tx, world: str, seconds: int) -> None:
         await tx.execute("DELETE FROM count_change WHERE world = $1", world)
 
 
+async def is_set(tx: Tx, world: str) -> bool:
+    """True in a world that shows its counts late."""
+    found: bool = await tx.fetchval("SELECT EXISTS (SELECT 1 FROM read_lag WHERE world = $1)", world)
+    return found
+
+
 async def note(
     tx: Tx, scope: Scope, cluster_id: str, was: Mapping[str, Group], now: Mapping[str, Group], at: WorldTime, lag: int
 ) -> None:

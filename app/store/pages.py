@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from app.core.node import Node
-from app.core.releases import Release
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.store.clusters import reference
 from app.store.db import Tx
-from app.store.software import RELEASES_HELD
 
 _TENANT = "c.world = $1 AND c.account = $2 AND c.region = $3 AND c.deleted_at IS NULL"
 _SAME = "(g.world, g.account, g.region, g.cluster_id) = (c.world, c.account, c.region, c.cluster_id)"
@@ -55,12 +53,10 @@ _STATUS = ListedNode._fields.index("status")
 
 
 class NodePage(NamedTuple):
-    """A page of nodes, the seed of their world, whether their cluster is continuous, and the releases that the world
-    has besides the catalogue's."""
+    """A page of nodes, the seed of their world, and whether their cluster is continuous."""
 
     seed: int
     continuous: bool
-    releases: list[Release]
     nodes: list[ListedNode]
 
 
@@ -124,10 +120,6 @@ async def clusters(
     return [ListedCluster(*row) for row in rows]
 
 
-_HAS_LAG = "SELECT 1 FROM read_lag WHERE read_lag.world = $1"
-"""A world whose counts are late drops a node from the list as soon as it terminates."""
-
-
 async def nodes(
     tx: Tx,
     scope: Scope,
@@ -141,9 +133,11 @@ async def nodes(
     created_after: WorldTime | None,
     created_before: WorldTime | None,
     unlaunched: bool,
+    terminating: bool = True,
 ) -> NodePage | None:
     """Up to `limit` nodes by creation of their place or by (group, ordinal), neither of which ever changes, so that a
-    page misses and repeats nothing; None when there is no such cluster."""
+    page misses and repeats nothing; None when there is no such cluster. `unlaunched` and `terminating` say whether such
+    nodes are told of."""
     by, value = reference(scope, name_or_arn)
     question = Question(scope.world, scope.account, scope.region, value)
     sort = ("group_name", "ordinal") if by_name else ("n.created_at", "logical_id")
@@ -154,12 +148,13 @@ async def nodes(
             f"group_name IN (SELECT g.name FROM instance_group g WHERE {_SAME} AND strpos(g.name, {{}}) > 0)",
             group_contains,
         )
-    question.where(f"(n.status <> {{}} OR NOT EXISTS ({_HAS_LAG}))", Node.TERMINATING.value)
+    if not terminating:
+        question.where("n.status <> {}", Node.TERMINATING.value)
     if not unlaunched:
         question.where("instance_id IS NOT NULL")
     columns = ", ".join(_NODE_COLUMNS)
     rows = await tx.fetch(
-        f"""SELECT (SELECT seed FROM world WHERE world.name = $1), c.continuous, {RELEASES_HELD}, i.*
+        f"""SELECT (SELECT seed FROM world WHERE world.name = $1), c.continuous, i.*
         FROM cluster c LEFT JOIN LATERAL (
             SELECT {columns} FROM instance n WHERE n.world = $1 AND n.account = $2 AND n.region = $3
                 AND n.cluster_id = c.cluster_id{question.text} ORDER BY {order} LIMIT {int(limit)}) i ON true
@@ -168,9 +163,8 @@ async def nodes(
     )
     if not rows:
         return None
-    seed, continuous, releases, *_ = rows[0]
-    found = [_node(facts) for _, _, _, *facts in rows if facts[0] is not None]
-    return NodePage(seed, continuous, [Release(*one) for one in releases], found)
+    seed, continuous, *_ = rows[0]
+    return NodePage(seed, continuous, [_node(facts) for _, _, *facts in rows if facts[0] is not None])
 
 
 def _node(facts: list[Any]) -> ListedNode:

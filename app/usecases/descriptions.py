@@ -11,7 +11,7 @@ from app.store import clusters, instances
 from app.store.db import Tx
 from app.usecases import reserving
 from app.usecases.clusters import unknown, world_of
-from app.usecases.images import releases_of
+from app.usecases.peculiarities import Peculiarities
 
 
 class Described(NamedTuple):
@@ -29,12 +29,12 @@ class Described(NamedTuple):
     patching: Mapping[str, Mapping[str, Any]]
 
 
-async def describe(tx: Tx, scope: Scope, name_or_arn: str) -> Described:
+async def describe(tx: Tx, scope: Scope, name_or_arn: str, world_has: Peculiarities) -> Described:
     """The cluster as it is now; NotFound without it."""
-    found = await clusters.describe(tx, scope, name_or_arn)
+    found = await clusters.describe(tx, scope, name_or_arn, late=world_has.late)
     if found is None:
         raise unknown(name_or_arn)
-    cluster, groups, besides = found
+    cluster, groups = found
     flexible = any("InstanceRequirements" in group.spec["request"] for group in groups)
     running = await instances.running_by_type(tx, scope, cluster.cluster_id) if flexible else {}
     patched = [group for group in groups if upkeep.PATCH in group.spec["request"]]
@@ -46,4 +46,4 @@ async def describe(tx: Tx, scope: Scope, name_or_arn: str) -> Described:
     ever_updated = any(group.update_status is not None for group in groups)
     updated = await instances.updated(tx, scope, cluster.cluster_id) if ever_updated else {}
     plans = await reserving.statuses(tx, scope, groups)
-    return Described(cluster, groups, running, scaling_now, updated, releases_of(besides), plans, patching)
+    return Described(cluster, groups, running, scaling_now, updated, world_has.releases, plans, patching)

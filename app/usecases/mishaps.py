@@ -1,66 +1,33 @@
 """Faults of requests: who asks learns what befalls the request; a world without such rules pays next to nothing."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
 
-from app import clock
-from app.core.faults import Faults, Rule, Subject
+from app.core.faults import Faults, Subject
 from app.core.mishaps import Mishap, befall, may_befall
 from app.core.scope import Scope
 from app.store import clusters, faults, worlds
 from app.store.db import Database, Tx
-
-REMEMBERED_SECONDS = 0.25
-"""So late, at most, does a process notice a rule that another has added."""
-MOST_WORLDS = 10_000
-
-
-class _Known(NamedTuple):
-    until: float
-    rules: Sequence[Rule]
+from app.usecases.peculiarities import Remembered
 
 
 class Mishaps:
-    """Remembers for a moment which rules strike requests, world by world; whether one does is asked in its row."""
+    """Which rules strike requests is remembered; whether one does is asked in its row."""
 
-    def __init__(self, database: Callable[[], Database]) -> None:
+    def __init__(self, database: Callable[[], Database], remembered: Remembered) -> None:
         self._database = database
-        self._known: dict[str, _Known] = {}
-        self._epoch = 0
-
-    def forget(self) -> None:
-        """Rules may have changed: the next request looks."""
-        self._known.clear()
-        self._epoch += 1
+        self._remembered = remembered
 
     async def befall(self, scope: Scope, api: str, operation: str, cluster: str, job: str = "") -> Mishap | None:
         """What befalls this request; None: nothing. `cluster` is the name or ARN that it names, or empty; so is `job`,
         by id or, where the request makes it, by name."""
-        rules = await self._rules(scope.world)
+        rules = (await self._remembered.of(self._database(), scope.world)).rules
         if not rules:
             return None
         subject = Subject(scope.account, scope.region, cluster, api=api, operation=operation, job=job)
         if not may_befall(rules, subject):
             return None
         return await self._database().run(_strike, scope, subject)
-
-    async def _rules(self, world: str) -> Sequence[Rule]:
-        now = clock.monotonic()
-        known = self._known.get(world)
-        if known is not None:
-            if known.until > now:
-                return known.rules
-            # Whoever comes while we look takes what was known: one look a moment, however many ask.
-            self._known[world] = _Known(now + REMEMBERED_SECONDS, known.rules)
-        epoch = self._epoch
-        async with self._database().connection() as tx:
-            rules = await faults.request_rules(tx, world)
-        if epoch == self._epoch:
-            if len(self._known) > MOST_WORLDS:
-                self._known.clear()
-            self._known[world] = _Known(now + REMEMBERED_SECONDS, rules)
-        return rules
 
 
 async def _strike(tx: Tx, scope: Scope, subject: Subject) -> Mishap | None:

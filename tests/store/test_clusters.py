@@ -64,7 +64,7 @@ async def test_values_come_back_as_they_went_in(database: Database, scope: Scope
         assert await creation.create(tx, scope.world, one, [two], [], {}, T0, ANNOUNCED)
         assert await clusters.get(tx, scope, "demo") == one
         assert await clusters.groups(tx, scope, CLUSTER_ID) == {"w": two}
-        assert await clusters.describe(tx, scope, one.arn) == (one, [two], [])
+        assert await clusters.describe(tx, scope, one.arn) == (one, [two])
 
 
 NAMES = {

@@ -8,11 +8,14 @@ from app.core.scope import Scope
 from app.store import creation, worlds
 from app.store.db import Database, Tx
 from app.usecases import descriptions, nodes
+from app.usecases.images import releases_of
+from app.usecases.peculiarities import Peculiarities
 from app.usecases.provisioning import Policy, pass_over
 from tests.core.builders import T0, cluster
 from tests.store.rows import ANNOUNCED, CLUSTER_ID, add_cluster, add_nodes
 from tests.store.rows import nodes as some_nodes
 
+PLAIN = Peculiarities([], releases_of([]), late=False)
 _SAVEPOINTS = ("SAVEPOINT", "RELEASE")
 
 
@@ -27,13 +30,12 @@ async def counted(tx: Tx) -> AsyncIterator[list[str]]:
 
 
 async def test_hot_reads_are_one_statement(database: Database, scope: Scope) -> None:
-    """Releases, lag and whatever else a world may have come with it."""
+    """Releases, lag and whatever else few worlds have is known before."""
     async with database.transaction() as tx:
         await add_cluster(tx, scope)
         await add_nodes(tx, scope, *some_nodes(3))
-        await _listed(tx, scope)  # the driver asks once a connection what a record is
         async with counted(tx) as described:
-            await descriptions.describe(tx, scope, CLUSTER_ID)
+            await descriptions.describe(tx, scope, CLUSTER_ID, PLAIN)
         async with counted(tx) as listed:
             assert await _listed(tx, scope) == 3
     assert len(described) == len(listed) == 1

@@ -28,8 +28,9 @@ async def create_cluster(ctx: Context, req: "CreateClusterRequestTypeDef") -> di
 
 @sagemaker.operation
 async def describe_cluster(ctx: Context, req: "DescribeClusterRequestTypeDef") -> dict[str, Any]:
+    world_has = await ctx.service.remembered.of(ctx.service.db, ctx.scope.world)
     async with ctx.service.db.connection() as connection:
-        found = await descriptions.describe(connection, ctx.scope, req["ClusterName"])
+        found = await descriptions.describe(connection, ctx.scope, req["ClusterName"], world_has)
     return cluster_details(found)
 
 

@@ -7,7 +7,7 @@ from app.core.errors import Invalid
 from app.core.times import from_millis, to_millis
 from app.usecases import nodes
 from app.usecases.clusters import world_of
-from app.usecases.images import known_releases, releases_of
+from app.usecases.images import known_releases
 from app.usecases.nodes import Addition
 from app.wire.aws.registry import Context
 from app.wire.sagemaker import sagemaker
@@ -30,8 +30,9 @@ async def list_cluster_nodes(ctx: Context, req: dict[str, Any]) -> dict[str, Any
     after = pager.position
     if after is not None and not by_name:
         after = [from_millis(after[0]), after[1]]
+    world_has = await ctx.service.remembered.of(ctx.service.db, ctx.scope.world)
     async with ctx.service.db.connection() as connection:
-        seed, _, besides, found = await nodes.page(
+        seed, _, found = await nodes.page(
             connection,
             ctx.scope,
             req["ClusterName"],
@@ -43,13 +44,13 @@ async def list_cluster_nodes(ctx: Context, req: dict[str, Any]) -> dict[str, Any
             created_after=req.get("CreationTimeAfter"),
             created_before=req.get("CreationTimeBefore"),
             unlaunched=logical,
+            terminating=not world_has.late,
         )
     shown, token = pager.cut(
         found,
         lambda last: (last.group, last.ordinal) if by_name else (to_millis(last.created_at), last.logical_id),
     )
-    releases = releases_of(besides)
-    summaries = [node_summary(node, seed, ctx.scope.region, logical, releases) for node in shown]
+    summaries = [node_summary(node, seed, ctx.scope.region, logical, world_has.releases) for node in shown]
     return {"ClusterNodeSummaries": summaries, "NextToken": token}
 
 
