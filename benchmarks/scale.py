@@ -6,14 +6,16 @@ Time is measured from outside, at the running service, under the `instant` profi
 log(seconds) over log(nodes): 1 is linear.
 """
 
+import contextlib
 import json
 import math
+import os
 import sys
 import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import boto3
 import psutil
@@ -24,6 +26,7 @@ from benchmarks.versus_moto import free_port, post
 
 ROLE = "arn:aws:iam::111122223333:role/hyperpod"
 SIZES = (100, 300, 1000, 3000, 10_000)
+ADVANCED, HOURS = 5000, 8
 
 
 def eks(name: str, nodes: int, groups: int) -> dict[str, Any]:
@@ -46,17 +49,25 @@ def eks(name: str, nodes: int, groups: int) -> dict[str, Any]:
 
 
 class Peak(threading.Thread):
-    """The largest resident memory of each process, looked at ten times a second."""
+    """The largest resident memory of each process, looked at ten times a second for as long as the block lasts."""
 
     def __init__(self, process: psutil.Process) -> None:
         super().__init__(daemon=True)
-        self._process, self.running, self.highest = process, True, dict[str, float]()
+        self._process, self._over, self.highest = process, threading.Event(), dict[str, float]()
 
     def run(self) -> None:
-        while self.running:
-            for name, weight in mebibytes(self._process).items():
-                self.highest[name] = max(weight, self.highest.get(name, 0.0))
-            time.sleep(0.1)
+        with contextlib.suppress(psutil.NoSuchProcess):  # the service has ended by itself
+            while not self._over.wait(0.1):
+                for name, weight in mebibytes(self._process).items():
+                    self.highest[name] = max(weight, self.highest.get(name, 0.0))
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self.join()
 
 
 def until_target(sagemaker: Any, name: str) -> float:
@@ -81,6 +92,7 @@ def page_times(sagemaker: Any, name: str) -> list[float]:
 
 
 def main() -> None:
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     windtunnel = str(Path(sys.executable).with_name("windtunnel"))
     with tempfile.TemporaryDirectory(prefix="windtunnel-scale-") as scratch:
         Path(scratch).chmod(0o755)
@@ -88,12 +100,13 @@ def main() -> None:
         base = f"http://127.0.0.1:{port}"
         command = [windtunnel, "up", "--profile", "instant", "--port", str(port), "--data", f"{scratch}/data"]
         with server(command, f"{base}/_windtunnel/ready") as (process, _):
-            peak = Peak(process)
-            peak.start()
-            run(base, peak)
+            with Peak(process) as peak:
+                run(base)
+            weights = ", ".join(f"{name} {weight:.0f}" for name, weight in sorted(peak.highest.items()))
+            print("peak memory, MiB:", weights)
 
 
-def run(base: str, peak: Peak) -> None:
+def run(base: str) -> None:
     sagemaker = boto3.client(
         "sagemaker",
         endpoint_url=base,
@@ -123,11 +136,24 @@ def run(base: str, peak: Peak) -> None:
         until_target(sagemaker, f"one-of-200-{number}")
     took = time.perf_counter() - began
     print(f"200 clusters of 20 nodes: created in {made:.2f} s, all at their targets after {took:.2f} s")
-    done = post(f"{base}/_windtunnel/clock/advance", {"by": 8 * 3600})
-    print("advance 8 h over 18,400 nodes:", json.dumps(done["counts"]))
-    peak.running = False
-    peak.join()
-    print("peak memory, MiB:", ", ".join(f"{name} {weight:.0f}" for name, weight in sorted(peak.highest.items())))
+    advance(base, sagemaker)
+
+
+def advance(base: str, sagemaker: Any) -> None:
+    """Eight hours with something to do: a cluster comes to be, and each hour some of its nodes break and recover."""
+    others = sum(SIZES) + 200 * 20
+    post(f"{base}/_windtunnel/clock", {"frozen": True})
+    for hour in range(1, HOURS):
+        rule = {"effect": "node-hardware", "code": "Xid-73", "cluster": "advanced", "seconds": hour * 3600}
+        post(f"{base}/_windtunnel/faults", {**rule, "probability": 0.01})
+    sagemaker.create_cluster(**eks("advanced", ADVANCED, 50))
+    began = time.perf_counter()
+    done = post(f"{base}/_windtunnel/clock/advance", {"by": HOURS * 3600})
+    took = time.perf_counter() - began
+    print(
+        f"advance {HOURS} h in {took:.2f} s: {ADVANCED} nodes are made and each hour 1 % of them break, "
+        f"beside {others} others; {json.dumps(done['counts'])}"
+    )
 
 
 def _slope(seconds: dict[int, float]) -> float:
@@ -137,4 +163,8 @@ def _slope(seconds: dict[int, float]) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except BrokenPipeError:  # who read has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
