@@ -7,7 +7,6 @@ from app.core.errors import Invalid
 from app.core.times import from_millis, to_millis
 from app.usecases import nodes
 from app.usecases.clusters import world_of
-from app.usecases.images import known_releases
 from app.usecases.nodes import Addition
 from app.wire.aws.registry import Context
 from app.wire.sagemaker import sagemaker
@@ -59,13 +58,13 @@ async def describe_cluster_node(ctx: Context, req: "DescribeClusterNodeRequestTy
     instance_id, logical_id = req.get("NodeId"), req.get("NodeLogicalId")
     if (instance_id is None) == (logical_id is None):
         raise Invalid("Give exactly one of NodeId and NodeLogicalId.")
+    world_has = await ctx.service.remembered.of(ctx.service.db, ctx.scope.world)
     async with ctx.service.db.transaction() as tx:
         seed = (await world_of(tx, ctx.scope)).seed
         cluster, group, node = await nodes.find(
             tx, ctx.scope, req["ClusterName"], instance_id=instance_id, logical_id=logical_id
         )
-        releases = await known_releases(tx, ctx.scope.world)
-    return {"NodeDetails": node_details(cluster, group, node, seed, releases)}
+    return {"NodeDetails": node_details(cluster, group, node, seed, world_has.releases)}
 
 
 @sagemaker.operation
