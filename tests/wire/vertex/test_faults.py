@@ -61,7 +61,7 @@ def test_a_drop_before_and_after(world: TestWorld) -> None:
     """CT-3: no answer either way; the job is there only when the connection was dropped after the commit."""
     for code, there in (("before", 0), ("after", 1)):
         world.fault("api-drop", api="vertex", operation="CreateCustomJob", code=code, times=1)
-        with pytest.raises((ConnectionError, exceptions.GoogleAPICallError, OSError)):
+        with pytest.raises(OSError):  # as `requests` has it
             world.vertex.create_custom_job(parent=PARENT, custom_job=custom_job(code))
         assert len(list(world.vertex.list_custom_jobs(parent=PARENT))) == there
 
