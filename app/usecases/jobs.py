@@ -47,7 +47,7 @@ async def create(tx: Tx, scope: Scope, intent: JobIntent) -> Job:
     """
     world = await hold_world(tx, scope)
     needs = check(scope, intent, world)
-    cluster = await _cluster_of(tx, scope, intent)
+    cluster = await hold_cluster(tx, scope, intent)
     if cluster is not None:
         return await _create_on(tx, scope, intent, world, cluster)
     limits = await capacity.quotas(tx, scope)
@@ -64,7 +64,7 @@ async def create(tx: Tx, scope: Scope, intent: JobIntent) -> Job:
     return job
 
 
-async def _cluster_of(tx: Tx, scope: Scope, intent: JobIntent) -> Cluster | None:
+async def hold_cluster(tx: Tx, scope: Scope, intent: JobIntent) -> Cluster | None:
     """The cluster that the job's labels name, locked until the transaction ends; None: the region's pool."""
     wish = wish_of(intent.labels, job_spec.scheduling(intent.spec).strategy)
     return None if wish.cluster is None else await fleet_admission.choose(tx, scope.world, wish, intent.home)
@@ -87,7 +87,7 @@ async def _create_on(tx: Tx, scope: Scope, intent: JobIntent, world: World, clus
 async def check_now(tx: Tx, scope: Scope, intent: JobIntent, world: World) -> None:
     """Refuse what `create` would refuse now; nothing is written down."""
     needs = check(scope, intent, world)
-    if await _cluster_of(tx, scope, intent) is None:
+    if await hold_cluster(tx, scope, intent) is None:
         check_needs(needs, await capacity.quotas(tx, scope))
 
 

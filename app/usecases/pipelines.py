@@ -43,7 +43,9 @@ async def create(tx: Tx, scope: Scope, intent: PipelineIntent) -> PipelineView:
     """The pipeline, and in the same transaction its job. Invalid as the job is; a quota that is too small fails the
     pipeline, which is there (vertex-ai-samples#700)."""
     world = await hold_world(tx, scope)
-    number = await fleets.number_job(tx, scope)
+    spec = intent.inputs if intent.task == "custom" else intent.inputs.get("trialJobSpec", {})
+    await jobs.hold_cluster(tx, scope, jobs.JobIntent("", spec, labels=intent.labels, home=intent.home))
+    number = await fleets.number_job(tx, scope)  # which locks what comes behind clusters
     pipeline = Pipeline(
         account=scope.account,
         region=scope.region,

@@ -1,6 +1,7 @@
 """Hyperparameter tuning as Google's client sees it (VX-21)."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -191,6 +192,42 @@ def test_trials_on_a_cluster(world: TestWorld) -> None:
     assert (queued, fleet(world)) == (["JOB_STATE_RUNNING"] * 2 + ["JOB_STATE_QUEUED"], (8, 8, 8))
     world.advance(minutes=5)
     assert states(world, name) == ("SUCCEEDED", ["SUCCEEDED"] * 4)
+
+
+DEFINITIONS = "gs://google-cloud-aiplatform/schema/trainingjob/definition/"
+
+
+def request(number: int) -> tuple[str, dict[str, Any]]:
+    """A job, a study or a pipeline over either, by turns; every second of them on the cluster `demo`."""
+    job = {"workerPoolSpecs": [gpus(1, 4) if number % 2 else worker_pool()]}
+    study = {"metrics": [{"metricId": "m", "goal": "MAXIMIZE"}], "parameters": [double("x", 0, 1)]}
+    tune = {"studySpec": study, "trialJobSpec": job, "maxTrialCount": 2, "parallelTrialCount": 2}
+    collection, body = [
+        ("customJobs", {"jobSpec": job}),
+        ("hyperparameterTuningJobs", tune),
+        ("trainingPipelines", {"task": "custom_task", "trainingTaskInputs": job}),
+        ("trainingPipelines", {"task": "hyperparameter_tuning_task", "trainingTaskInputs": tune}),
+    ][number // 2 % 4]
+    if (task := body.pop("task", None)) is not None:
+        body["trainingTaskDefinition"] = f"{DEFINITIONS}{task}_1.0.0.yaml"
+    labels = {"labels": {"windtunnel-cluster": "demo"}} if number % 2 else {}
+    return collection, {"displayName": f"d{number}"} | labels | body
+
+
+def test_everybody_at_once(world: TestWorld) -> None:
+    """VX-24: jobs, studies and pipelines on one cluster and in the pool, made by several callers, all get there."""
+    world.sagemaker.create_cluster(**eks(gpu_group(2)))
+    world.advance(minutes=10)
+
+    def ask(number: int) -> int:
+        collection, body = request(number)
+        return httpx.post(f"{world.endpoint}/v1/{PARENT}/{collection}", json=body, timeout=60).status_code
+
+    with ThreadPoolExecutor(8) as callers:
+        assert list(callers.map(ask, range(32))) == [200] * 32
+    world.advance(hours=1)
+    jobs = json.loads(world.export())["tables"]["custom_job"]
+    assert len(jobs) == 8 + 16 + 8 + 16 and {row["outcome"] for row in jobs} == {"JOB_STATE_SUCCEEDED"}
 
 
 def test_a_fork_has_the_same_future(service: Running, world: TestWorld) -> None:
