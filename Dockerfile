@@ -5,14 +5,16 @@ COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY app app
 COPY migrations migrations
 RUN python -m venv /opt/windtunnel \
- && /opt/windtunnel/bin/pip install --no-cache-dir -c constraints.txt .
+ && /opt/windtunnel/bin/pip install --no-cache-dir -c constraints.txt '.[search,vertex]'
 
 FROM python:3.13-slim
-RUN useradd --system --uid 10001 --no-create-home windtunnel
+RUN useradd --system --uid 10001 --no-create-home windtunnel \
+ && install -d -o windtunnel /var/lib/windtunnel
 COPY --from=build /opt/windtunnel /opt/windtunnel
-ENV PATH=/opt/windtunnel/bin:$PATH PYTHONUNBUFFERED=1 WINDTUNNEL_LOG_FORMAT=json
+ENV PATH=/opt/windtunnel/bin:$PATH PYTHONUNBUFFERED=1 WINDTUNNEL_LOG_FORMAT=json \
+    WINDTUNNEL_DATA=/var/lib/windtunnel
 USER windtunnel
-EXPOSE 4600
+EXPOSE 4600 4601 4602
 HEALTHCHECK --interval=5s --timeout=3s --start-period=10s \
   CMD ["python", "-c", "import os, urllib.request as r; t = os.environ.get('WINDTUNNEL_CONTROL_TOKEN'); \
 q = r.Request('http://127.0.0.1:4600/_windtunnel/health', headers={'Authorization': 'Bearer ' + t} if t else {}); \

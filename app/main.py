@@ -6,25 +6,18 @@ import os
 from collections.abc import AsyncIterator, Callable
 from threading import Lock
 
-import asyncpg
-
 from app import clock
 from app.core.scope import DEFAULT_WORLD
+from app.opening import opened
 from app.service import Service, compose
 from app.settings import Settings
-from app.store.db import Database
-from app.store.embedded import EmbeddedPostgres
-from app.store.migrate import wait_for_schema
 from app.usecases import worlds
-from app.usecases.liveness import beat, leave
 from app.wire import emulated
 from app.wire.aws.protocol import Authentication, AwsEndpoint
 from app.wire.aws.signature import Trusting, Verifying, keys_from
 from app.wire.front import Front, KnownWorlds
 from app.wire.safety import App, AsgiScope, Receive, Safety, SafetyRules, Send
-from app.workers.pulse import keep_pulse
 
-SCHEMA_SECONDS = 60.0
 KIND = "api"
 FIRST_WORLD = ("profile", "rate", "frozen", "start", "seed", "seed_file", "chaos", "read_lag")
 """Settings that say what world `main` is like."""
@@ -122,26 +115,10 @@ def _authentication(settings: Settings) -> Authentication:
 
 @contextlib.asynccontextmanager
 async def running(service: Service) -> AsyncIterator[None]:
-    """The service with its database open, its first world there, and a heartbeat that says that it lives."""
-    settings = service.settings
-    dsn = settings.database_url or EmbeddedPostgres(settings.data_dir).dsn
-    await wait_for_schema(dsn, seconds=SCHEMA_SECONDS)
-    database = await Database.connect(dsn, size=settings.api_pool_size, name=f"windtunnel {KIND}")
-    try:
-        # Before the first world is looked at, so that a gap without any process is out of its clock (CT-1).
-        await database.run(beat, service.name, KIND, 0)
-        service.database = database
+    """The opened service with its first world there."""
+    async with opened(service, KIND):
         await _begin(service)
-        pulse = asyncio.create_task(keep_pulse(database, service.name, KIND, lambda: 0))
-        try:
-            yield
-        finally:
-            pulse.cancel()
-            await asyncio.gather(pulse, return_exceptions=True)
-            with contextlib.suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
-                await database.run(leave, service.name)
-    finally:
-        await database.close()
+        yield
 
 
 async def _begin(service: Service) -> None:

@@ -126,6 +126,7 @@ class Settings:
 
     host: str = _setting("127.0.0.1", _ANY)
     port: int = _setting(4600, _whole(0, 65535))  # 0 takes a free one
+    grpc_port: int | None = _setting(None, _whole(0, 65534))  # 0: no gRPC; None: the one after `port`; TLS is the next
     endpoint: str | None = _setting(None, _address)  # for the command line
 
     database_url: str | None = _setting(  # None: the embedded Postgres

@@ -39,6 +39,10 @@ Region = Annotated[str | None, typer.Option("--region", help="Else the default r
 Config = Annotated[Path | None, typer.Option("--config", help="TOML file of settings (WINDTUNNEL_CONFIG).")]
 Host = Annotated[str | None, typer.Option("--host", help="Address to listen on (127.0.0.1).")]
 Port = Annotated[int | None, typer.Option("--port", help="Port to listen on (4600); 0 takes a free one.")]
+GrpcPort = Annotated[
+    int | None,
+    typer.Option("--grpc-port", help="Port of gRPC, the one after --port if not given; TLS is on the next; 0: none."),
+]
 Data = Annotated[Path | None, typer.Option("--data", metavar="DIR", help="Where the embedded database is.")]
 Ephemeral = Annotated[bool | None, typer.Option("--ephemeral", help="A new database that is removed at the end.")]
 Profile = Annotated[

@@ -49,6 +49,20 @@ def run_scheduler(settings: Settings) -> None:
     run_worker(run, settings)
 
 
+def run_grpc(settings: Settings) -> None:
+    """Answer gRPC until told to end. Raises PortInUse, DatabaseError."""
+    from app.host.grpc_ports import INSTALL, is_installed
+    from app.host.serve import prepare, run_worker
+
+    if not is_installed():
+        raise SettingsError(f"gRPC needs packages that are not installed: {INSTALL}")
+    prepare(settings, "grpc")
+    from app.host.grpc_server import run
+
+    asyncio.run(_until_migrated(settings))
+    run_worker(run, settings)
+
+
 async def _until_migrated(settings: Settings) -> None:
     from app.store.migrate import wait_for_schema
 
@@ -60,7 +74,7 @@ async def _until_migrated(settings: Settings) -> None:
     await wait_for_schema(settings.database_url, seconds=DATABASE_SECONDS)
 
 
-PROCESSES = {"api": run_api, "reconciler": run_reconciler, "scheduler": run_scheduler}
+PROCESSES = {"api": run_api, "reconciler": run_reconciler, "scheduler": run_scheduler, "grpc": run_grpc}
 
 if __name__ == "__main__":
     gc.disable()  # nothing that imports make is garbage, and looking for it takes a sixth of the start

@@ -1,4 +1,4 @@
-"""The processes that `up` keeps, each also on its own: `api`, `reconciler`, `scheduler`; and `migrate`."""
+"""The processes that `up` keeps, each also on its own: `api`, `reconciler`, `scheduler`, `grpc`; and `migrate`."""
 
 import asyncio
 import json
@@ -29,6 +29,18 @@ def reconciler(config: o.Config = None, log_format: o.LogFormat = None, log_leve
 def scheduler(config: o.Config = None, log_format: o.LogFormat = None, log_level: o.LogLevel = None) -> None:
     """Place workloads on fleets. One leads; others stand by."""
     _run("scheduler", {"log_format": log_format, "log_level": log_level}, config)
+
+
+def grpc(
+    host: o.Host = None,
+    grpc_port: o.GrpcPort = None,
+    config: o.Config = None,
+    log_format: o.LogFormat = None,
+    log_level: o.LogLevel = None,
+) -> None:
+    """Answer Vertex AI's clients over gRPC: plain on one port, TLS on the next. Any number may run on one database."""
+    flags = {"host": host, "grpc_port": grpc_port, "log_format": log_format, "log_level": log_level}
+    _run("grpc", flags, config)
 
 
 def _run(name: str, flags: dict[str, Any], config: o.Config) -> None:

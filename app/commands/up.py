@@ -12,7 +12,20 @@ if TYPE_CHECKING:
     from app.settings import Settings
 
 FLAGS = (
-    *("host", "port", "data", "ephemeral", "profile", "rate", "frozen", "start", "seed", "seed_file", "chaos"),
+    *(
+        "host",
+        "port",
+        "grpc_port",
+        "data",
+        "ephemeral",
+        "profile",
+        "rate",
+        "frozen",
+        "start",
+        "seed",
+        "seed_file",
+        "chaos",
+    ),
     *("auth", "log_format", "log_level"),
 )
 
@@ -20,6 +33,7 @@ FLAGS = (
 def up(
     host: o.Host = None,
     port: o.Port = None,
+    grpc_port: o.GrpcPort = None,
     data: o.Data = None,
     ephemeral: o.Ephemeral = None,
     profile: o.Profile = None,
@@ -35,7 +49,7 @@ def up(
     log_level: o.LogLevel = None,
     as_json: o.HiddenJson = False,
 ) -> None:
-    """Run everything: database, API, reconciler and scheduler. Ctrl-C ends it."""
+    """Run everything: database, API, gRPC, reconciler and scheduler. Ctrl-C ends it."""
     from app.host.logs import configure
     from app.settings import config_file, load
 

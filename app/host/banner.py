@@ -20,6 +20,7 @@ def banner(settings: Settings, clock: dict[str, Any] | None, *, ephemeral: bool,
     """
     facts = {
         "address": settings.base_url,
+        "gRPC": _grpc(settings),
         "data": _data(settings, ephemeral=ephemeral),
         "clock": f"{_clock(settings, clock)}, profile {(clock or {}).get('profile', settings.profile)}",
         "auth": _auth(settings),
@@ -43,6 +44,13 @@ def banner(settings: Settings, clock: dict[str, Any] | None, *, ephemeral: bool,
             f"Ctrl-C ends it; the data is {'removed' if ephemeral else 'kept'}.",
         ]
     )
+
+
+def _grpc(settings: Settings) -> str:
+    if not settings.grpc_port:
+        return "off"
+    host = settings.base_url.removeprefix("http://").rpartition(":")[0]
+    return f"{host}:{settings.grpc_port}, TLS on {settings.grpc_port + 1}"
 
 
 def _data(settings: Settings, *, ephemeral: bool) -> str:

@@ -47,3 +47,14 @@ async def until_ready(settings: Settings) -> None:
         if answer and answer[0] == 200:
             return
         await clock.sleep(0.05)
+
+
+async def until_listening(settings: Settings, port: int) -> None:
+    """Return once somebody listens on the port of our address."""
+    host = settings.base_url.removeprefix("http://").rpartition(":")[0].strip("[]")
+    while True:
+        with contextlib.suppress(OSError):
+            _, writer = await asyncio.open_connection(host, port)
+            writer.close()
+            return
+        await clock.sleep(0.05)

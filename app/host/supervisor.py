@@ -1,4 +1,4 @@
-"""`windtunnel up`: the database, the API, the reconciler and the scheduler, kept running and ended together."""
+"""`windtunnel up`: the database, the API, gRPC, the reconciler and the scheduler, kept running and ended together."""
 
 import asyncio
 import contextlib
@@ -14,8 +14,9 @@ from typing import Any, TypeVar
 
 from app import clock
 from app.host.children import Child
+from app.host.grpc_ports import with_ports
 from app.host.listener import listen
-from app.host.probe import until_ready
+from app.host.probe import until_listening, until_ready
 from app.settings import Settings
 from app.store.binaries import DatabaseError
 from app.store.embedded import EmbeddedPostgres
@@ -42,6 +43,7 @@ class Supervisor:
             Child("api", settings, [listener.fileno()]),
             Child("reconciler", _without_listener(settings)),
             Child("scheduler", _without_listener(settings)),
+            *([Child("grpc", _without_listener(settings))] if settings.grpc_port else []),
         ]
         self.tasks: list[asyncio.Task[None]] = []
 
@@ -93,10 +95,13 @@ class Supervisor:
         try:
             async with asyncio.timeout(READY_SECONDS):
                 await until_ready(self.settings)
+                if self.settings.grpc_port:
+                    await until_listening(self.settings, self.settings.grpc_port)
         except TimeoutError:
             running = [f"{child.name} (restarts: {child.restarts})" for child in self.children]
             raise NotReady(
-                f"{self.settings.base_url}/_windtunnel/ready did not say 200 within {READY_SECONDS:.0f} s; "
+                f"{self.settings.base_url}/_windtunnel/ready did not say 200, or gRPC did not listen, "
+                f"within {READY_SECONDS:.0f} s; "
                 f"processes: {', '.join(running)}; their messages are above, with more at --log-level debug"
             ) from None
 
@@ -148,12 +153,13 @@ async def until_told(work: Coroutine[Any, Any, T]) -> T | None:
 
 
 def _for_children(settings: Settings, listener: socket.socket, postgres: EmbeddedPostgres | None) -> Settings:
+    port = listener.getsockname()[1]
     return dataclasses.replace(
-        settings,
+        with_ports(settings, port),
         supervised=True,
         ephemeral=False,
         listen_fd=listener.fileno(),
-        port=listener.getsockname()[1],
+        port=port,
         database_url=postgres.dsn if postgres else settings.database_url,
         data=postgres.data_dir if postgres else None,
     )
