@@ -11,8 +11,7 @@ FROM python:3.13-slim
 RUN useradd --system --uid 10001 --no-create-home windtunnel \
  && install -d -o windtunnel /var/lib/windtunnel
 COPY --from=build /opt/windtunnel /opt/windtunnel
-ENV PATH=/opt/windtunnel/bin:$PATH PYTHONUNBUFFERED=1 WINDTUNNEL_LOG_FORMAT=json \
-    WINDTUNNEL_DATA=/var/lib/windtunnel
+ENV PATH=/opt/windtunnel/bin:$PATH PYTHONUNBUFFERED=1 WINDTUNNEL_LOG_FORMAT=json XDG_DATA_HOME=/var/lib
 USER windtunnel
 EXPOSE 4600 4601 4602
 HEALTHCHECK --interval=5s --timeout=3s --start-period=10s \

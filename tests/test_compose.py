@@ -53,12 +53,20 @@ def test_the_control_token_must_be_given() -> None:
 
 
 def test_the_shape_of_the_service() -> None:
-    """Replicas of the API, two reconcilers, one scheduler, and all wait for the one-shot migration."""
+    """Replicas of the API, gRPC, two reconcilers, one scheduler, and all wait for the one-shot migration."""
     replicas = {name: each.get("deploy", {}).get("replicas", 1) for name, each in OURS.items()}
-    assert replicas == {"migrate": 1, "api": 2, "reconciler": 2, "scheduler": 1}
-    for name in ("api", "reconciler", "scheduler"):
+    assert replicas == {"migrate": 1, "api": 2, "grpc": 1, "reconciler": 2, "scheduler": 1}
+    for name in ("api", "grpc", "reconciler", "scheduler"):
         assert OURS[name]["depends_on"] == {"migrate": {"condition": "service_completed_successfully"}}
-    assert all(port.startswith("127.0.0.1:") for port in OURS["api"]["ports"])
+    assert all(port.startswith("127.0.0.1:") for name in ("api", "grpc") for port in OURS[name]["ports"])
+
+
+def test_grpc_listens_where_its_ports_lead() -> None:
+    """VX-20: the port that the command names, and TLS on the next."""
+    command = OURS["grpc"]["command"]
+    port = int(command[command.index("--grpc-port") + 1])
+    assert [int(each.rpartition(":")[2]) for each in OURS["grpc"]["ports"]] == [port, port + 1]
+    assert f"EXPOSE 4600 {port} {port + 1}" in DOCKERFILE
 
 
 def test_the_image_copies_what_exists_and_is_not_root() -> None:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from urllib.parse import quote
 
+from app.host.certificate import certificate_of
 from app.settings import CONFIG_VARIABLE, Settings
 
 WORLD_PATH = re.compile(r"/w/[^/]*$")
@@ -50,6 +51,7 @@ def variables(settings: Settings, endpoint: str, world: str | None, config: Path
         "AWS_PAGER": "",
         "AWS_EC2_METADATA_DISABLED": "true",
         **_google(address),
+        **_trust(settings),
         "WINDTUNNEL_ENDPOINT": address,
         **({CONFIG_VARIABLE: str(config.absolute())} if config else {}),
     }
@@ -74,6 +76,12 @@ def _google(address: str) -> dict[str, str]:
         "GOOGLE_CLOUD_PROJECT": GOOGLE_PROJECT,
         "STORAGE_EMULATOR_HOST": address,
     }
+
+
+def _trust(settings: Settings) -> dict[str, str]:
+    """What gRPC's clients are to trust, if this service has made a certificate where its data is."""
+    roots = certificate_of(settings).roots
+    return {"GRPC_DEFAULT_SSL_ROOTS_FILE_PATH": str(roots)} if roots.is_file() else {}
 
 
 def python_lines(endpoint: str, world: str | None) -> list[str]:

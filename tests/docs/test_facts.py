@@ -56,7 +56,7 @@ def test_the_banner_is_the_real_one() -> None:
     """CT-12."""
     shown = re.search(r"```text\n(Windtunnel .*?)```", README, re.S)
     assert shown
-    settings = Settings(data=Path("/home/you/.local/share/windtunnel"))
+    settings = Settings(data=Path("/home/you/.local/share/windtunnel"), grpc_port=4601)
     clock = {"now": "2026-01-01T00:00:00.000Z", "frozen": False, "rate": 1.0}
     assert matches(shown[1], banner(settings, clock, ephemeral=False))
 

@@ -32,7 +32,7 @@ def windtunnel(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
     ("words", "environ", "code", "complaint"),
     [
         (["up", "--nope"], {}, 2, "--nope"),
-        (["up", "--grpc-port", "1"], {}, 2, "--grpc-port"),
+        (["up", "--grpc-port", "-1"], {}, 2, "--grpc-port"),
         (["up"], {"WINDTUNNEL_PROT": "1"}, 2, "WINDTUNNEL_PROT is not a setting"),
         (["up", "--host", "0.0.0.0"], {}, 2, "WINDTUNNEL_CONTROL_TOKEN"),
         (["api", "--host", "0.0.0.0"], {}, 2, "WINDTUNNEL_CONTROL_TOKEN"),

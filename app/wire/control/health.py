@@ -56,6 +56,7 @@ async def read_status(service: ServiceOf, world: WorldOf, request: Request) -> d
     clocks = [clock_of(each) for each in found["worlds"]]
     return {
         "address": settings.base_url if settings.port else f"http://{request.headers['host']}",
+        "grpc": {"port": settings.grpc_port, "tls_port": settings.grpc_port + 1} if settings.grpc_port else None,
         "database": displayed(settings.database_url or ""),
         "data": str(settings.data) if settings.data else None,
         "clock": next((each for each in clocks if each["world"] == world), None),
