@@ -14,8 +14,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 
 def world_of(authority: str, metadata: Iterable[tuple[str, str | bytes]], allowed_hosts: Collection[str]) -> str:
-    """The world that the metadata names, or the authority as in `NAME.localhost:4601` or `NAME.w.localhost:4602`; `main`
-    without either."""
+    """The world that metadata or authority name (`NAME.localhost:4601`, `NAME.w.localhost:4602`); without, `main`."""
     found = _AUTHORITY.fullmatch(authority.lower())
     host = found[1].strip("[]") if found else ""
     given = [value for key, value in metadata if key == HEADER]
