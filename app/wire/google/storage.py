@@ -30,6 +30,7 @@ from app.wire.google.storage_requests import (
     Spool,
     Word,
     WorldOf,
+    few_at_a_time,
     number_in,
     source_conditions,
     unquoted,
@@ -159,13 +160,15 @@ async def delete_object(sought: SoughtOf, service: ServiceOf, world: WorldOf) ->
 
 @router.post(_O + "/{object}/copyTo/b/{to_bucket}/o/{to_object}", name="objects.copy")
 async def copy_object(copying: CopyingOf, service: ServiceOf, world: WorldOf, base: Base) -> dict[str, Any]:
-    return object_shown(await service.db.run(storage.copy, world, *copying), base)
+    async with few_at_a_time:
+        return object_shown(await service.db.run(storage.copy, world, *copying), base)
 
 
 @router.post(_O + "/{object}/rewriteTo/b/{to_bucket}/o/{to_object}", name="objects.rewrite")
 async def rewrite_object(copying: CopyingOf, service: ServiceOf, world: WorldOf, base: Base) -> dict[str, Any]:
     """All at once: no rewrite here needs a second request."""
-    stored = await service.db.run(storage.copy, world, *copying)
+    async with few_at_a_time:
+        stored = await service.db.run(storage.copy, world, *copying)
     size = str(stored.size)
     told = {"kind": "storage#rewriteResponse", "totalBytesRewritten": size, "objectSize": size, "done": True}
     return told | {"resource": object_shown(stored, base)}
@@ -183,4 +186,5 @@ async def compose_object(
 ) -> dict[str, Any]:
     wanted = Wanted(bucket, name, asked.destination.attributes, asked.destination.checksums, conditions)
     parts = [Sought(bucket, part.name, part.generation, part.objectPreconditions or {}) for part in asked.sourceObjects]
-    return object_shown(await service.db.run(storage.compose, world, wanted, parts), base)
+    async with few_at_a_time:
+        return object_shown(await service.db.run(storage.compose, world, wanted, parts), base)
