@@ -112,5 +112,5 @@ async def remove(tx: Tx, world: str, bucket: str, name: str) -> None:
 
 async def listed(tx: Tx, world: str, bucket: str, asked: Listing, limit: int) -> list[Entry]:
     """The first lines of the list, by name."""
-    rows = await tx.fetch(_ENTRIES, world, bucket, *asked[:4], asked.after, limit)
+    rows = await tx.fetch(_ENTRIES, world, bucket, *asked, limit)
     return [Entry(row[0], StoredObject(*tuple(row)[1:])) for row in rows]

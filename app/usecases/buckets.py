@@ -4,7 +4,7 @@ An upload to a bucket that nobody made makes it, where the real service refuses:
 other chance. Everything else finds no such bucket.
 """
 
-from dataclasses import replace
+from collections.abc import Mapping
 
 from app.core.errors import Conflict, InUse, NotFound
 from app.core.objects import Bucket, check_bucket
@@ -16,10 +16,12 @@ LOCATION, STORAGE_CLASS = "US", "STANDARD"
 """What a bucket has unless it is told, as on the real service."""
 
 
-async def create(tx: Tx, world: str, wanted: Bucket) -> Bucket:
+async def create(
+    tx: Tx, world: str, name: str, project: str, *, location: str, storage_class: str, labels: Mapping[str, str]
+) -> Bucket:
     """A new bucket. InUse: its name is taken, by whichever project."""
-    check_bucket(wanted.name)
-    made = replace(wanted, created_at=(await kept(tx, world)).now)
+    check_bucket(name)
+    made = Bucket(name, project, location, storage_class, labels, (await kept(tx, world)).now)
     if not await objects.add_bucket(tx, world, made):
         raise InUse("Your previous request to create the named bucket succeeded and you already own it.")
     return made

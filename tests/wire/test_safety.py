@@ -17,7 +17,13 @@ from app.wire.dialects import LINGER_BYTES
 from app.wire.safety import MAX_BODY, Safety, SafetyRules
 from tests.wire.aws.calls import JSON_1_1, UUID, Reply, ask, http
 
-PATHS = {"aws": "/", "google": "/v1/projects/p", "control": "/_windtunnel/clock", "console": "/console"}
+PATHS = {
+    "aws": "/",
+    "google": "/v1/projects/p",
+    "storage": "/storage/v1/b",
+    "control": "/_windtunnel/clock",
+    "console": "/console",
+}
 TARGET = ("x-amz-target", "SageMaker.ListClusters")
 LOCAL = ("host", "localhost:4600")
 
@@ -56,6 +62,9 @@ def assert_refused(reply: Reply, echo: Echo, surface: str, status: int) -> None:
     elif surface == "google":
         assert body["error"]["code"] == status
         assert body["error"]["status"].isupper()
+    elif surface == "storage":
+        assert body["error"]["code"] == status
+        assert body["error"]["errors"][0]["domain"] == "global"
     else:
         assert set(body["error"]) == {"code", "message"}
     if surface != "aws":

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Depends, HTTPException, Query, Request, Response
 
 from app.core.objects import Listing, Sought, Wanted
-from app.core.times import EPOCH
 from app.usecases import buckets, storage
 from app.wire.google.storage_downloads import media
 from app.wire.google.storage_messages import (
@@ -84,7 +83,8 @@ async def list_buckets(
 async def insert_bucket(
     facts: BucketFacts, service: ServiceOf, world: WorldOf, base: Base, project: Word = ""
 ) -> dict[str, Any]:
-    return bucket_shown(await service.db.run(buckets.create, world, facts.of(project, EPOCH)), base)
+    made = await service.db.run(buckets.create, world, facts.name, project_of(project), **facts.settings)
+    return bucket_shown(made, base)
 
 
 @router.get(_B + "/{bucket}", name="buckets.get")

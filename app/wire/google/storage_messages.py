@@ -49,18 +49,16 @@ class BucketFacts(BaseModel):
     labels: Labels | None = None
     versioning: dict[str, Any] | None = None
 
-    def of(self, project: str | None, at: Any) -> Bucket:
-        """The bucket, in the project that the request names, by id or number."""
+    @property
+    def settings(self) -> dict[str, Any]:
+        """How the bucket is to be. Invalid: it is to be as none is here."""
         if (self.versioning or {}).get("enabled"):
             raise Invalid("Object versioning is not emulated: leave `versioning` out.")
-        return Bucket(
-            self.name,
-            project_of(project),
-            (self.location or LOCATION).upper(),
-            self.storageClass or STORAGE_CLASS,
-            self.labels or {},
-            at,
-        )
+        return {
+            "location": (self.location or LOCATION).upper(),
+            "storage_class": self.storageClass or STORAGE_CLASS,
+            "labels": self.labels or {},
+        }
 
 
 class ObjectFacts(BaseModel):

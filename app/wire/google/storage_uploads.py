@@ -5,7 +5,7 @@ leaves nothing behind.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import IO, Any
 from urllib.parse import quote
@@ -59,12 +59,12 @@ async def insert_object(
     if upload_id is not None:
         return await add_piece(request, bucket, service, world, base, file, upload_id)
     if uploadType == "resumable":
-        wanted = _wanted(bucket, name, await _read_facts(request, file), conditions)
+        wanted = _wanted(request, bucket, name, await _read_facts(request, file), conditions)
         return _begun(await service.db.run(uploads.begin, world, wanted, _announced(request)), base)
     if uploadType not in ("media", "multipart"):
         raise Invalid("Say how the object is uploaded: uploadType=media, multipart or resumable.")
     read = _read_multipart if uploadType == "multipart" else _read_media
-    wanted = _wanted(bucket, name, await read(request, file), conditions)
+    wanted = _wanted(request, bucket, name, await read(request, file), conditions)
     async with few_at_a_time:
         return object_shown(await service.db.run(storage.put, world, wanted, file), base)
 
@@ -120,35 +120,39 @@ async def _read_facts(request: Request, file: IO[bytes]) -> ObjectFacts:
 async def _read_media(request: Request, file: IO[bytes]) -> ObjectFacts:
     """The body is the object; headers tell about it."""
     await _keep(request.stream(), file)
-    facts = ObjectFacts(contentType=request.headers.get("content-type"))
-    return facts.model_copy(update=_sums(request))
+    return _facts(b"{}", request.headers.get("content-type"))
 
 
 async def _read_multipart(request: Request, file: IO[bytes]) -> ObjectFacts:
+    """The body tells about the object, and then is the object."""
     parts = Related(_arriving(request.stream()), boundary_of(request.headers.get("content-type", "")))
     async with _in_time():
         told = await parts.metadata()
         await _keep(parts.media(), file)
-    return _facts(told, parts.media_type).model_copy(update=_sums(request))
+    return _facts(told, parts.media_type)
 
 
 def _facts(told: bytes, media_type: str | None) -> ObjectFacts:
     """What the JSON tells about an object; its type is that of its bytes unless the JSON has one."""
     try:
-        facts = ObjectFacts.model_validate(orjson.loads(told))
+        members = orjson.loads(told)
+        if media_type and isinstance(members, dict) and not members.get("contentType"):
+            members["contentType"] = media_type
+        return ObjectFacts.model_validate(members)
     except orjson.JSONDecodeError:
         raise Invalid("Parse Error: what is told about the object is no JSON.") from None
     except ValidationError as error:
         problem = error.errors()[0]
         raise Invalid(f"Invalid value at '{'.'.join(map(str, problem['loc']))}': {problem['msg']}") from None
-    return facts if facts.contentType else facts.model_copy(update={"contentType": media_type})
 
 
-def _wanted(bucket: str, name: str | None, facts: ObjectFacts, conditions: Conditions) -> Wanted:
+def _wanted(
+    request: Request, bucket: str, name: str | None, facts: ObjectFacts, conditions: Mapping[str, int]
+) -> Wanted:
     named = name or facts.name
     if not named:
         raise Invalid("Required: the object's name, as `name` in the query or in what is told about it.")
-    return Wanted(bucket, named, facts.attributes, facts.checksums, conditions)
+    return Wanted(bucket, named, facts.attributes, facts.checksums | _sums(request), conditions)
 
 
 def _sums(request: Request) -> dict[str, str]:

@@ -5,7 +5,6 @@ import contextlib
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -15,27 +14,10 @@ from app.store.db import Database
 from app.wire.google import storage, storage_downloads, storage_uploads
 from app.wire.google.storage_dialect import OPERATIONS
 from tests.kit import TestWorld
+from tests.wire.google.storing import MEDIA, UPLOAD, put, refused
 
 STEP = 256 * 1024
-UPLOAD = "/upload/storage/v1/b/bkt/o"
-MEDIA = {"uploadType": "media", "name": "a"}
 TOO_MUCH = 257 * 1024 * 1024
-
-
-def put(world: TestWorld, content: bytes = b"hello", **query: str) -> Any:
-    answer = world.http.post(UPLOAD, params=MEDIA | query, content=content)
-    assert answer.status_code == 200, answer.text
-    return answer.json()
-
-
-def refused(answer: httpx.Response, status: int, reason: str, text: str = "") -> None:
-    """In Cloud Storage's form."""
-    assert answer.status_code == status, answer.text
-    error = answer.json()["error"]
-    assert error["code"] == status
-    assert [each["reason"] for each in error["errors"]] == [reason]
-    assert error["message"] == error["errors"][0]["message"]
-    assert text in error["message"]
 
 
 def begin(world: TestWorld, **headers: str) -> str:
@@ -245,77 +227,6 @@ def test_what_an_object_says_of_itself_is_no_header_of_ours(world: TestWorld) ->
     assert told["content-type"] == "text/html"
     assert told["content-security-policy"].startswith("sandbox")
     assert told["x-content-type-options"] == "nosniff"
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "status", "reason"),
-    [
-        ("GET", "/storage/v1/b/bkt/o/%FF", 400, "invalid"),
-        ("GET", "/storage/v1/b/bkt/o/%00", 400, "invalid"),
-        ("GET", "/storage/v1/b/bkt/o/%2E%2E", 400, "invalid"),
-        ("GET", "/storage/v1/b/bkt/o/a%0D%0Ab", 400, "invalid"),
-        ("GET", "/storage/v1/b/bkt/o/..%2F..%2Fetc%2Fpasswd", 404, "notFound"),
-        ("GET", "/storage/v1/b/bkt/o/a/b", 404, "notFound"),
-        ("GET", "/storage/v1/b/..%2Fb/o", 400, "invalid"),
-        ("GET", "/storage/v1/b/%00/o", 400, "invalid"),
-        ("GET", "/storage/v1/b/bkt/o/a?generation=x", 400, "invalid"),
-        ("GET", "/storage/v1/b/bkt/o/a?ifGenerationMatch=" + "9" * 19, 400, "invalid"),
-        ("GET", "/storage/v1/b/bkt/o?pageToken=%C3%BC", 400, "invalid"),
-        ("GET", "/storage/v1/b/bkt/o?pageToken=AA==", 400, "invalid"),
-        ("GET", "/storage/v1/b/bkt/o?maxResults=0", 400, "invalid"),
-        ("GET", "/storage/v1/b/bkt/o?maxResults=" + "9" * 30, 200, ""),
-        ("GET", "/storage/v1/b/bkt/o?prefix=%00", 400, "invalid"),
-        ("GET", "/storage/v1/b/bkt/o?matchGlob=*", 501, "notImplemented"),
-        ("GET", "/storage/v1/b/bkt/acl", 404, "notFound"),
-        ("GET", "/storage", 404, "notFound"),
-        ("PUT", "/storage/v1/b/bkt/o/a", 405, "methodNotAllowed"),
-        ("POST", "/storage/v1/b", 400, "invalid"),
-        ("POST", "/upload/storage/v1/b/bkt/o?name=a", 400, "invalid"),
-        ("POST", "/upload/storage/v1/b/bkt/o?uploadType=media", 400, "invalid"),
-        ("POST", "/upload/storage/v1/b/bkt/o?uploadType=media&name=" + "a" * 1025, 400, "invalid"),
-        ("POST", "/upload/storage/v1/b/bkt/o?uploadType=multipart&name=a", 400, "invalid"),
-        ("POST", "/upload/storage/v1/x", 404, "notFound"),
-        ("PUT", "/upload/storage/v1/b/bkt/o?upload_id=%00", 400, "invalid"),
-    ],
-)
-def test_odd_requests(world: TestWorld, method: str, path: str, status: int, reason: str) -> None:
-    """RL-13: each is answered in Cloud Storage's form, and none is a failure of ours."""
-    put(world)
-    request = world.http.build_request(method, "/")
-    request.url = httpx.URL(f"{world.endpoint}{path}")
-    answer = world.http.send(request)
-    if status == 200:
-        assert answer.status_code == 200
-    else:
-        refused(answer, status, reason)
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"", b"{", b"[]", b"null", b'"x"', b'{"name": 5}', b'{"name": "a\\u0000b"}', b'{"name": "bkt-2", "labels": []}',
-        b'{"name": "bkt-2", "labels": {"a": "\\u0000"}}', b'{"name": "\\ud800"}', b"\xff",
-        b'{"name": "bkt-2", "versioning": {"enabled": true}}', b"[" * 100_000,
-    ],
-)  # fmt: skip
-def test_odd_bodies(world: TestWorld, body: bytes) -> None:
-    """RL-13: what is no bucket, and no object, is refused."""
-    headers = {"content-type": "application/json"}
-    refused(world.http.post("/storage/v1/b", content=body, headers=headers), 400, "invalid")
-    query = MEDIA | {"uploadType": "resumable", "name": "a"}
-    begun = world.http.post(UPLOAD, params=query, content=body[:60_000], headers=headers)
-    assert begun.status_code in (200, 400), begun.text
-    put(world)
-    assert world.http.patch("/storage/v1/b/bkt/o/a", content=body, headers=headers).status_code in (200, 400)
-
-
-def test_metadata_is_bounded(world: TestWorld) -> None:
-    """Bounded everything: 8 KiB of an object's own metadata."""
-    put(world)
-    headers = {"content-type": "application/json"}
-    for size, status in ((8190, 200), (8192, 400)):
-        body = json.dumps({"metadata": {"ab": "x" * size}})
-        assert world.http.patch("/storage/v1/b/bkt/o/a", content=body, headers=headers).status_code == status
 
 
 def test_every_route_has_an_operation_s_name() -> None:
