@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from app.core.filters import Comparison, Predicate, compiled, moment, wildcard, wrong
@@ -29,7 +29,7 @@ class Vocabulary:
     texts: frozenset[str] = frozenset()
     times: frozenset[str] = frozenset()
     states: frozenset[str] = frozenset()
-    flags: frozenset[str] = field(default=frozenset())
+    flags: frozenset[str] = frozenset()
 
     @property
     def names(self) -> list[str]:

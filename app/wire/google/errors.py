@@ -70,6 +70,11 @@ def bad_request(violations: Iterable[Violation]) -> dict[str, Any]:
     return {"@type": f"{_TYPE}BadRequest", "fieldViolations": told}
 
 
+def wrong_field(field: str, told: str) -> GoogleError:
+    """The refusal of a request for one of its fields."""
+    return GoogleError(Code.INVALID_ARGUMENT, told, [bad_request([Violation(field, told)])])
+
+
 def error_info(reason: str, **metadata: str) -> dict[str, Any]:
     """The detail whose reason the SDK shows as `.reason`."""
     return {"@type": f"{_TYPE}ErrorInfo", "reason": reason, "domain": "googleapis.com", "metadata": metadata}
@@ -77,11 +82,10 @@ def error_info(reason: str, **metadata: str) -> dict[str, Any]:
 
 def envelope(error: GoogleError) -> bytes:
     """The body of an answer that tells `error`."""
-    told: dict[str, Any] = {"code": error.http, "message": error.message, "status": error.code.name}
+    text = error.message.encode("utf-8", "backslashreplace").decode()  # it may quote half a surrogate pair
+    told: dict[str, Any] = {"code": error.http, "message": text, "status": error.code.name}
     if error.details:
         told["details"] = error.details
-    # A message may quote half a surrogate pair.
-    told["message"] = error.message.encode("utf-8", "backslashreplace").decode()
     return orjson.dumps({"error": told}, option=orjson.OPT_INDENT_2)
 
 
@@ -96,9 +100,8 @@ _CODES: dict[type[DomainError], Code] = {
 
 
 def of_domain(error: DomainError) -> GoogleError:
-    """The domain's refusal. What is about `("field", PATH)` names that field."""
-    details = [bad_request([Violation(error.about[1], error.message)])] if error.about[:1] == ("field",) else []
-    return GoogleError(_CODES.get(type(error), Code.INVALID_ARGUMENT), error.message, details)
+    """The domain's refusal."""
+    return GoogleError(_CODES.get(type(error), Code.INVALID_ARGUMENT), error.message)
 
 
 def of_failure(error: Exception, request_id: str) -> GoogleError:

@@ -14,7 +14,7 @@ from app.core.times import to_millis
 from app.store.db import Tx
 from app.usecases import google_documents as documents
 from app.usecases import google_operations
-from app.wire.google.errors import Code, GoogleError
+from app.wire.google.errors import wrong_field
 from app.wire.google.proto import Message, camel
 from app.wire.google.scalars import rfc3339
 from app.wire.vertex import operations
@@ -29,7 +29,7 @@ from app.wire.vertex.rpc import METADATA, RESOURCES, TENSORBOARDS, Context, rpc
 Answer = dict[str, Any]
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
 _ANY_TEXT = Vocabulary(
-    texts=frozenset({"display_name", "schema_title", "schema_version", "name"}),
+    texts=frozenset({"display_name", "schema_title", "schema_version"}),
     times=frozenset({"create_time", "update_time"}),
     flags=frozenset({"is_default"}),
 )
@@ -46,8 +46,8 @@ async def get_metadata_store(ctx: Context, req: Named) -> Answer:
     return await _got(ctx)
 
 
-@rpc(METADATA, "GET metadataStores", messages.ListPersistentResourcesRequest, messages.ListMetadataStoresResponse)
-async def list_metadata_stores(ctx: Context, req: messages.ListPersistentResourcesRequest) -> Answer:
+@rpc(METADATA, "GET metadataStores", messages.PageRequest, messages.ListMetadataStoresResponse)
+async def list_metadata_stores(ctx: Context, req: messages.PageRequest) -> Answer:
     return await _listed(ctx, req, "metadataStores", MetadataStore)
 
 
@@ -80,7 +80,7 @@ async def update_context(ctx: Context, req: messages.UpdateContextRequest) -> An
     given = _body(req.context)
     paths = [camel(path) for path in (req.update_mask or "").split(",") if path] or list(given)
     if any("." in path for path in paths):
-        raise GoogleError(Code.INVALID_ARGUMENT, "The update mask takes whole fields here, such as metadata.")
+        raise wrong_field("update_mask", "The update mask takes whole fields here, such as metadata.")
     changes = {path: given.get(path) for path in paths}
     return _shown(ctx.scope, await ctx.service.db.run(documents.change, ctx.scope, ctx.name.local, changes))
 
@@ -113,10 +113,10 @@ async def delete_tensorboard(ctx: Context, req: Named) -> Answer:
 @rpc(
     RESOURCES,
     "GET persistentResources",
-    messages.ListPersistentResourcesRequest,
+    messages.PageRequest,
     messages.ListPersistentResourcesResponse,
 )
-async def list_persistent_resources(ctx: Context, req: messages.ListPersistentResourcesRequest) -> Answer:
+async def list_persistent_resources(ctx: Context, req: messages.PageRequest) -> Answer:
     """None: they cannot be created here, and a job that names one is refused."""
     return await _listed(ctx, req, "persistentResources", PersistentResource)
 
@@ -140,10 +140,8 @@ async def _created(ctx: Context, collection: str, given_id: str | None, message:
 
 def _checked(given: str | None, field: str) -> str | None:
     if given is not None and not _ID.fullmatch(given):
-        raise GoogleError(
-            Code.INVALID_ARGUMENT,
-            f"'{given[:80]}' is no id for {field}: use up to 128 of a-z, 0-9 and '-', with no hyphen in front.",
-        )
+        told = f"'{given[:80]}' is no id for {field}: use up to 128 of a-z, 0-9 and '-', with no hyphen in front."
+        raise wrong_field(field, told)
     return given
 
 
@@ -161,7 +159,7 @@ async def _deleted(ctx: Context) -> Answer:
 
 async def _listed(ctx: Context, req: Any, key: str, of: type[Message]) -> Answer:
     if getattr(req, "order_by", None) not in (None, "create_time desc", "createTime desc"):
-        raise GoogleError(Code.INVALID_ARGUMENT, "Lists are ordered by 'create_time desc'; leave order_by out.")
+        raise wrong_field("order_by", "Lists are ordered by 'create_time desc'; leave order_by out.")
     collection = "/".join((*ctx.name.path, key))
     listing = Listing[Document](ctx, req, key, of=of, vocabulary=_ANY_TEXT)
 

@@ -5,7 +5,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from app.core.listing_filter import Vocabulary, predicate
 from app.core.times import WorldTime, from_millis
-from app.wire.google.errors import Code, GoogleError, Violation, bad_request
+from app.wire.google.errors import wrong_field
 from app.wire.google.proto import Message, camel
 from app.wire.page_tokens import Tokens
 from app.wire.vertex.rpc import Context
@@ -80,7 +80,7 @@ class Listing(Generic[T]):
         position = self._tokens.position(token)
         if position is None:
             told = "The page token is not one of this list. Pass the nextPageToken of the answer before."
-            raise GoogleError(Code.INVALID_ARGUMENT, told, [bad_request([Violation("page_token", told)])])
+            raise wrong_field("page_token", told)
         return position
 
     def _masked(self, resource: Mapping[str, Any]) -> Any:
@@ -90,7 +90,7 @@ class Listing(Generic[T]):
 def _size(asked: int | None) -> int:
     if asked is not None and asked < 0:
         told = f"page_size is {asked}. Give a number from 1 to {LARGEST_PAGE}, or leave it out."
-        raise GoogleError(Code.INVALID_ARGUMENT, told, [bad_request([Violation("page_size", told)])])
+        raise wrong_field("page_size", told)
     return min(asked or DEFAULT_PAGE, LARGEST_PAGE)
 
 
@@ -103,7 +103,7 @@ def _paths(mask: str, of: type[Message]) -> list[list[str]]:
     for path in paths:
         if path[0] not in known:
             told = f"'{path[0][:80]}' of the read mask is no field of {of.__qualname__}."
-            raise GoogleError(Code.INVALID_ARGUMENT, told, [bad_request([Violation("read_mask", told)])])
+            raise wrong_field("read_mask", told)
     return [[camel(part) for part in path] for path in paths]
 
 

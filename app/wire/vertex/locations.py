@@ -4,7 +4,7 @@ from typing import Any
 
 from app import catalog
 from app.core.listing_filter import Vocabulary, predicate
-from app.wire.google.errors import Code, GoogleError
+from app.wire.google.errors import wrong_field
 from app.wire.vertex.messages.requests import ListLocationsRequest, Named
 from app.wire.vertex.rpc import LOCATIONS, Context, rpc
 
@@ -29,7 +29,7 @@ async def get_location(ctx: Context, req: Named) -> dict[str, Any]:
 
 def _start(token: str | None) -> int:
     if token and not (token.isdecimal() and token.isascii() and len(token) < 5):
-        raise GoogleError(Code.INVALID_ARGUMENT, "The page token is not one of this list.")
+        raise wrong_field("page_token", "The page token is not one of this list.")
     return int(token or 0)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from app import catalog
 from app.core.projects import number_of
 from app.core.scope import Scope
-from app.wire.google.errors import Code, GoogleError, Violation, bad_request
+from app.wire.google.errors import GoogleError, wrong_field
 
 _PROJECT = re.compile(r"(?:[a-z0-9.-]{1,63}:)?[a-z0-9][a-z0-9-]{0,62}")
 _PART = re.compile(r"[^/\x00]{1,256}")
@@ -54,7 +54,7 @@ def parse(text: str, field: str) -> Name:
         raise _malformed(field, text, "projects/PROJECT/locations/LOCATION/…")
     if parts[3] not in catalog.vertex_regions():
         told = f"Location '{parts[3][:80]}' is not supported. Use one such as us-central1 or europe-west4."
-        raise GoogleError(Code.INVALID_ARGUMENT, told, [bad_request([Violation(field, told)])])
+        raise wrong_field(field, told)
     return Name(parts[1], parts[3], tuple(parts[4:]))
 
 
@@ -65,4 +65,4 @@ def full(scope: Scope, *path: str) -> str:
 
 def _malformed(field: str, text: str, wanted: str) -> GoogleError:
     told = f"'{text[:120]}' is no resource name: it must have {wanted}."
-    return GoogleError(Code.INVALID_ARGUMENT, told, [bad_request([Violation(field, told)])])
+    return wrong_field(field, told)

@@ -21,6 +21,7 @@ SHARED = {
         "ListHyperparameterTuningJobsRequest",
         "ListTrainingPipelinesRequest",
     ),
+    "PageRequest": ("ListPersistentResourcesRequest", "ListMetadataStoresRequest"),
 }
 """Messages of ours that stand for several."""
 OF_OTHERS = {

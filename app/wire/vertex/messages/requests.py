@@ -54,7 +54,9 @@ class ListTrainingPipelinesResponse(Message):
     next_page_token: String = None
 
 
-class ListPersistentResourcesRequest(Message):
+class PageRequest(Message):
+    """What ListPersistentResources and ListMetadataStores are asked with."""
+
     parent: String = None
     page_size: Int32 = None
     page_token: String = None
