@@ -36,8 +36,7 @@ VERTEX_HEAD = """
 ## Vertex AI (v1 and v1beta1)
 
 Over REST, and over gRPC by the same functions. What is not emulated answers 501 `UNIMPLEMENTED`. Differences for all of
-them are in [fidelity.md](fidelity.md).
-"""
+them are in [fidelity.md](fidelity.md)."""
 
 
 def main() -> int:
@@ -89,7 +88,7 @@ def _vertex(said: Mapping[str, Any]) -> str:
     """Vertex AI, service by service: its RPCs that are emulated, and those that are not."""
     rpcs = vertex.rpcs()
     parts = [VERTEX_HEAD]
-    for service in dict.fromkeys(each.service for each in rpcs.values()):
+    for service in sorted({each.service for each in rpcs.values()}):
         names = sorted(name for name, each in rpcs.items() if each.service == service)
         absent = sorted(said["absent"].get(service, ()))
         parts.append(f"\n### {service}: {len(names)} of {len(names) + len(absent)}\n")
