@@ -24,11 +24,11 @@ _Stays = Mapping[tuple[str, str, str, str, int], Sequence[UseRow]]
 async def parts(
     tx: Tx, world: str, lines: Iterable[Sequence[Entry]], by: By, since: WorldTime | None, until: WorldTime
 ) -> list[list[Part]]:
-    """The parts of each line, given as the intervals that it is made of, within [since, until)."""
+    """The parts of each line, given as its intervals of nodes, within [since, until); none of a line without any."""
     stays: dict[tuple[str, str, str, str, int], list[UseRow]] = {}
     for row in await placements.uses(tx, world, since, until):
         stays.setdefault((row.account, row.region, row.cluster_id, row.logical_id, row.billing), []).append(row)
-    return [split([_stretch(entry, stays, by) for entry in line], since, until) for line in lines]
+    return [split([_stretch(entry, stays, by) for entry in line], since, until) if line else [] for line in lines]
 
 
 def _stretch(entry: Entry, stays: _Stays, by: By) -> Stretch:

@@ -240,6 +240,7 @@ class TestBill:
         assert {line["job_name"] for line in world.bill()["lines"]} == {"first"}, "queue time is free"
         world.advance(minutes=10)
         [line] = world.bill(job="first", by="job")["lines"]
+        assert not line.get("workloads"), "a job is no cluster whose nodes others share"
         assert (line["job"], line["cluster_arn"], line["price_evidence"]) == (job, None, "user")
         assert line["milliseconds"] == 101_000, "from the machine's start to its stop, not while it is provisioned"
         assert line["micro_usd"] == 101_000
