@@ -22,6 +22,7 @@ _BUDGET = re.compile("[a-z0-9]([a-z0-9_-]*[a-z0-9])?", re.ASCII)
 _DURATION = re.compile("(?:[0-9]{1,9}[dhms])+", re.ASCII)
 _PART = re.compile("([0-9]+)([dhms])", re.ASCII)
 _SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
+_LONGEST = 3650 * 86_400
 _BOUGHT_ELSEWHERE = ("SPOT", "FLEX_START")
 
 
@@ -71,13 +72,13 @@ def wish_of(labels: Mapping[str, str], strategy: str) -> Wish:
 
 
 def duration(labels: Mapping[str, str], key: str) -> int | None:
-    """The label's value, as `90s`, `2h` or `1h30m`, in seconds; None without the label."""
+    """The label's value, as `90s`, `2h` or `1h30m`, in seconds, ten years at most; None without the label."""
     text = labels.get(key)
     if text is None:
         return None
     if not _DURATION.fullmatch(text):
         raise Invalid(f"Label {key} is {text!r}, which is no duration. Write it as 90s, 15m, 2h or 1h30m.")
-    return sum(int(count) * _SECONDS[unit] for count, unit in _PART.findall(text))
+    return min(sum(int(count) * _SECONDS[unit] for count, unit in _PART.findall(text)), _LONGEST)
 
 
 def chosen(wish: Wish, found: Sequence[Cluster], home: Home) -> Cluster:

@@ -52,6 +52,7 @@ def test_a_label_that_cannot_be_meant_is_refused_with_what_to_do(
 def test_durations() -> None:
     assert [duration({"k": text}, "k") for text in ("90s", "2h", "1d1s", "0s")] == [90, 7200, 86_401, 0]
     assert duration({}, "k") is None
+    assert duration({"k": "999999999d" * 6}, "k") == 3650 * 86_400
 
 
 def named(name: str, *, region: str = "us-west-2", account: str = "111122223333", **facts: Any) -> Cluster:
