@@ -1,13 +1,13 @@
 """The ledger: billable intervals, opened and closed by the transitions themselves. The schema forbids overlaps."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from app.core.metering import Interval
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.store.db import Tx
-from app.store.rows import insert_rows
+from app.store.rows import insert_rows, update_rows
 
 _KEY = "world = $1 AND account = $2 AND region = $3 AND cluster_id = $4"
 _COLUMNS = [
@@ -52,6 +52,10 @@ EVER_JOB = """SELECT EXISTS (SELECT FROM custom_job WHERE world = $1 AND ($2::te
     AND ($3::text IS NULL OR region = $3) AND (display_name = $4 OR job_id = $4))"""
 
 
+Owned = tuple[str, Interval]
+"""An interval and the cluster or the job, by id, that it is of."""
+
+
 class Rate(NamedTuple):
     """A price as it is written on an interval."""
 
@@ -90,12 +94,16 @@ class Entry(NamedTuple):
         return self.cluster_name is None
 
 
-async def insert(tx: Tx, scope: Scope, cluster_id: str, opened: Sequence[Interval], rates: Mapping[str, Rate]) -> None:
-    """New intervals, open or over already; each chained to its node's last one, which must have ended."""
-    key = (scope.world, scope.account, scope.region, cluster_id)
+async def insert(tx: Tx, scope: Scope, owner_id: str, opened: Sequence[Interval], rates: Mapping[str, Rate]) -> None:
+    """New intervals of a cluster, open or over already; each chained to its node's last one, which must have ended."""
+    await insert_all(tx, scope, [(owner_id, one) for one in opened], rates)
+
+
+async def insert_all(tx: Tx, scope: Scope, opened: Iterable[Owned], rates: Mapping[str, Rate]) -> None:
+    """The same of several clusters or jobs of one account and region."""
     records = [
         (
-            *key,
+            *(scope.world, scope.account, scope.region, owner_id),
             one.logical_id,
             one.number,
             one.instance_id,
@@ -107,19 +115,32 @@ async def insert(tx: Tx, scope: Scope, cluster_id: str, opened: Sequence[Interva
             one.number - 1 or None,
             one.previous_end,
         )
-        for one in opened
+        for owner_id, one in opened
     ]
     await insert_rows(tx, "ledger", _COLUMNS, records)
 
 
-async def close(tx: Tx, scope: Scope, cluster_id: str, closed: Sequence[Interval]) -> None:
+async def close(tx: Tx, scope: Scope, owner_id: str, closed: Sequence[Interval]) -> None:
+    """Close intervals of a cluster."""
     if not closed:
         return
-    key = (scope.world, scope.account, scope.region, cluster_id)
+    key = (scope.world, scope.account, scope.region, owner_id)
     ids, numbers, ends = zip(*((one.logical_id, one.number, one.ended_at) for one in closed), strict=True)
     touched = await tx.execute(CLOSE, *key, list(ids), list(numbers), list(ends))
     if touched != f"UPDATE {len(closed)}":
-        raise AssertionError(f"{len(closed)} intervals should have been open in {cluster_id}, but {touched}")
+        raise AssertionError(f"{len(closed)} intervals should have been open in {owner_id}, but {touched}")
+
+
+async def close_all(tx: Tx, scope: Scope, closed: Sequence[Owned]) -> None:
+    """The same of several clusters or jobs of one account and region."""
+    rows = [
+        (scope.world, scope.account, scope.region, owner_id, one.logical_id, one.number, one.ended_at)
+        for owner_id, one in closed
+    ]
+    touched = await update_rows(tx, "ledger", _COLUMNS[:6], ("ended_at",), rows, only="t.ended_at IS NULL")
+    if touched != len(closed):
+        owners = ", ".join(sorted({owner_id for owner_id, _ in closed})[:3])
+        raise AssertionError(f"{len(closed)} intervals should have been open in {owners} ..., but {touched} were")
 
 
 async def entries(

@@ -6,14 +6,19 @@ from app.core.replica import Replica, Worker
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.store.db import Tx
-from app.store.rows import Shape, insert_rows, update_rows
+from app.store.rows import Shape, insert_rows
 
 SHAPE = Shape(Replica)
 _STATUS = SHAPE.columns.index("status")
 _PLACE = ("pool", "ordinal")
 _KEY = ("world", "account", "region", "job_id", *_PLACE)
 _CHANGING = [column for column in SHAPE.columns if column not in (*_PLACE, "machine_type")]
-_read_changing = SHAPE.getter((*_PLACE, *_CHANGING))
+_ARRAYS = ", ".join(f"${5 + n}::{SHAPE.types[column]}[]" for n, column in enumerate(SHAPE.columns))
+# An upsert finds each row by its key, whatever the planner believes of a table that was empty a moment ago.
+SAVE = f"""INSERT INTO job_replica ({", ".join(_KEY[:4])}, {SHAPE.select})
+    SELECT $1, $2, $3, u.* FROM unnest($4::text[], {_ARRAYS}) AS u
+    ON CONFLICT ({", ".join(_KEY)}) DO UPDATE
+        SET {", ".join(f"{column} = excluded.{column}" for column in _CHANGING)}"""
 OF_JOBS = f"""SELECT job_id, {SHAPE.select} FROM job_replica
     WHERE world = $1 AND account = $2 AND region = $3 AND job_id = ANY($4) ORDER BY job_id, pool, ordinal"""
 # Those of jobs on clusters wait for a node.
@@ -47,9 +52,10 @@ async def of_jobs(tx: Tx, scope: Scope, job_ids: Sequence[str]) -> dict[str, lis
 
 async def save(tx: Tx, scope: Scope, changed: Mapping[str, Sequence[Replica]]) -> None:
     """Save the workers that have changed, by job."""
-    head = (scope.world, scope.account, scope.region)
-    records = [(*head, job_id, *_read_changing(replica)) for job_id, some in changed.items() for replica in some]
-    await update_rows(tx, "job_replica", _KEY, _CHANGING, records)
+    rows = [(job_id, *SHAPE.values(replica)) for job_id, some in changed.items() for replica in some]
+    if rows:
+        job_ids, *columns = zip(*rows, strict=True)
+        await tx.execute(SAVE, scope.world, scope.account, scope.region, list(job_ids), *map(list, columns))
 
 
 async def oldest_waiting(tx: Tx, world: str, region: str, machine_type: str, limit: int) -> list[tuple[str, str]]:

@@ -63,17 +63,28 @@ async def insert_rows(
 
 
 async def update_rows(
-    tx: Tx, table: str, key: Sequence[str], columns: Sequence[str], records: Iterable[Sequence[Any]]
-) -> None:
-    """Set the columns of the rows with these keys; each record is its key's values and then the columns'."""
+    tx: Tx,
+    table: str,
+    key: Sequence[str],
+    columns: Sequence[str],
+    records: Iterable[Sequence[Any]],
+    *,
+    only: str = "true",
+) -> int:
+    """Set the columns of the rows with these keys, `only` of those rows `t` of which that holds; how many there were.
+
+    Each record is its key's values and then the columns'.
+    """
     names = (*key, *columns)
     rows = [dict(zip(names, record, strict=True)) for record in records]
-    if rows:
-        await tx.execute(
-            f"""UPDATE {table} t SET {", ".join(f"{column} = u.{column}" for column in columns)} FROM {rowset(table)} u
-            WHERE {" AND ".join(f"t.{column} = u.{column}" for column in key)}""",
-            rows,
-        )
+    if not rows:
+        return 0
+    done = await tx.execute(
+        f"""UPDATE {table} t SET {", ".join(f"{column} = u.{column}" for column in columns)} FROM {rowset(table)} u
+        WHERE {" AND ".join(f"t.{column} = u.{column}" for column in key)} AND {only}""",
+        rows,
+    )
+    return int(done.rpartition(" ")[2])
 
 
 def dollars(first: int, count: int) -> str:

@@ -167,12 +167,16 @@ async def save(tx: Tx, scope: Scope, world: World, loaded: Sequence[Loaded], gan
 
 
 async def _save_bills(tx: Tx, scope: Scope, gangs: Sequence[Gang]) -> None:
+    closed: list[ledger.Owned] = []
+    opened: list[ledger.Owned] = []
     for gang in gangs:
         over, new = settle(gang.opened, gang.closed)
-        await ledger.close(tx, scope, gang.job.job_id, over)
-        if new:
-            prices = await machine_rates(tx, scope, {gang.goods(replica) for replica in gang.replicas})
-            await ledger.insert(tx, scope, gang.job.job_id, new, prices)
+        closed += [(gang.job.job_id, one) for one in over]
+        opened += [(gang.job.job_id, one) for one in new]
+    await ledger.close_all(tx, scope, closed)
+    if opened:
+        goods = {gang.goods(replica) for gang in gangs for replica in gang.replicas}
+        await ledger.insert_all(tx, scope, opened, await machine_rates(tx, scope, goods))
 
 
 async def _save_around(tx: Tx, scope: Scope, around: Surroundings) -> None:
