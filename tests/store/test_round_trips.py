@@ -7,11 +7,14 @@ from app.core.cluster_events import Event
 from app.core.scope import Scope
 from app.store import creation, worlds
 from app.store.db import Database, Tx
-from app.usecases import descriptions, nodes
+from app.usecases import descriptions, job_passes, jobs, nodes
 from app.usecases.images import releases_of
+from app.usecases.jobs import JobIntent
 from app.usecases.peculiarities import Peculiarities
 from app.usecases.provisioning import Policy, pass_over
 from tests.core.builders import T0, cluster
+from tests.jobs import LOCATION, PROJECT, gpus, pool, spec
+from tests.store.conftest import make_world
 from tests.store.rows import ANNOUNCED, CLUSTER_ID, add_cluster, add_nodes
 from tests.store.rows import nodes as some_nodes
 
@@ -91,3 +94,24 @@ async def test_a_create_writes_only_what_there_is(database: Database, scope: Sco
             assert await creation.create(tx, scope.world, other, [], told, {"a": "1"}, T0, ANNOUNCED)
     assert [[table for table in tables if f"INTO {table} " in one] for one in plain] == [[]]
     assert [[table for table in tables if f"INTO {table} " in one] for one in tagged] == [["cluster_event", "tag"]]
+
+
+async def test_a_batch_of_jobs_costs_as_many_statements_as_one(database: Database) -> None:
+    """Whatever their number, and that of their workers: so a thousand jobs run through in seconds."""
+    costs = []
+    for count in (1, 12):
+        world = await make_world(database, profile="instant")
+        here = Scope(world, PROJECT, LOCATION)
+        async with database.transaction() as tx:
+            for number in range(count):
+                wanted = JobIntent(f"job-{number}", spec(pool(), gpus(3)))
+                async with counted(tx) as created:
+                    await jobs.create(tx, here, wanted)
+            epoch = await worlds.take_lease(tx, world, "a test", 60)
+            async with counted(tx) as sent:
+                done = await job_passes.pass_over(tx, world, Policy(), epoch)
+            assert done == {"jobs": count, "passes": 1}
+            costs.append(len(sent))
+            await worlds.remove(tx, world)
+    assert len(created) <= 5
+    assert costs[0] <= costs[1] <= 12
