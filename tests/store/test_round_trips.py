@@ -99,7 +99,7 @@ async def test_a_create_writes_only_what_there_is(database: Database, scope: Sco
 async def test_a_batch_of_jobs_costs_as_many_statements_as_one(database: Database) -> None:
     """Whatever their number, and that of their workers: so a thousand jobs run through in seconds."""
     costs = []
-    for count in (1, 12):
+    for count in (1, 1, 12):  # the driver asks once a connection what a type is
         world = await make_world(database, profile="instant")
         here = Scope(world, PROJECT, LOCATION)
         async with database.transaction() as tx:
@@ -114,4 +114,4 @@ async def test_a_batch_of_jobs_costs_as_many_statements_as_one(database: Databas
             costs.append(len(sent))
             await worlds.remove(tx, world)
     assert len(created) <= 5
-    assert costs[0] <= costs[1] <= 12
+    assert costs[1] == costs[2] <= 10
