@@ -13,7 +13,7 @@ from tests.kit import Running, serving
 
 TOKEN = "a-token-that-nobody-guesses"
 ROUTES = [
-    (method.upper(), path.format(rule_id="f-1", name="main", other="main", webhook_id="wh-1"))
+    (method.upper(), path.format(rule_id="f-1", name="main", other="main", webhook_id="wh-1", job="1"))
     for path, methods in document(application(compose(Settings(), "gate")).routes)["paths"].items()
     for method in methods
 ]

@@ -106,7 +106,7 @@ def test_every_answer_has_a_request_id_and_stays_in_the_dialect_of_its_path(serv
     assert (ours.status_code, ours.json()["error"]["code"]) == (404, "NotFound")
     wrong = httpx.patch(f"{service.base}/_windtunnel/clock", json={})
     assert (wrong.status_code, wrong.json()["error"]["code"]) == (405, "MethodNotAllowed")
-    google = httpx.get(f"{service.base}/v1/projects/p/locations/l/customJobs")
+    google = httpx.get(f"{service.base}/v1/projects/p/models")
     assert (google.status_code, google.json()["error"]["status"]) == (404, "NOT_FOUND")
     aws = httpx.get(service.base + "/")
     assert (aws.status_code, aws.json()["__type"]) == (405, "MethodNotAllowed")
