@@ -47,7 +47,14 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
 
 app.command("up")(up.up)
 app.command("exec", context_settings={"allow_interspersed_args": False})(execute.execute)
-for verb in (processes.api, processes.reconciler, processes.scheduler, processes.grpc, processes.migrate):
+for verb in (
+    processes.api,
+    processes.reconciler,
+    processes.scheduler,
+    processes.grpc,
+    processes.executor,
+    processes.migrate,
+):
     app.command()(verb)
 app.command()(env.env)
 app.command()(status.status)

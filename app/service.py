@@ -48,7 +48,10 @@ def compose(settings: Settings, name: str) -> Service:
         settings=settings,
         name=name,
         policy=Policy(
-            settings.events_per_cluster, timedelta(seconds=settings.job_error_seconds), settings.log_lines_per_job
+            settings.events_per_cluster,
+            timedelta(seconds=settings.job_error_seconds),
+            settings.log_lines_per_job,
+            settings.execute_jobs,
         ),
         registry=registry,
         request_log=RequestLog(registry),

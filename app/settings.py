@@ -149,6 +149,8 @@ class Settings:
     events_per_cluster: int = _setting(10_000, _whole(1, 10**9))
     job_error_seconds: int = _setting(60, _whole(0, 86_400))  # virtual, from a job's end until its error is told
     log_lines_per_job: int = _setting(10_000, _whole(1, 10**9))
+    execute_jobs: bool = _setting(False, _yes_or_no)  # jobs' commands run on this machine
+    execute_processes: int = _setting(32, _whole(1, 1000))  # programs of jobs that run at once
     event_metadata: Literal["null", "full"] = _setting("null", _one_of("null", "full"))  # of EventBridge's copies
     event_streams: int = _setting(250, _whole(0, 900))  # server-sent events, open at once in one API process
     webhook_hosts: tuple[str, ...] = _setting((), _words)  # other than loopback
@@ -179,6 +181,11 @@ class Settings:
             raise SettingsError(  # CT-14, RL-23
                 f"host {self.host} is reachable from other machines, so the control API needs a token: "
                 f"set {PREFIX}CONTROL_TOKEN, or use --host 127.0.0.1"
+            )
+        if self.execute_jobs and not is_loopback(self.host):
+            raise SettingsError(  # VX-16: whoever reaches the API may run any command
+                f"execute_jobs runs the commands of jobs on this machine, and host {self.host} is reachable from other "
+                "machines: use --host 127.0.0.1, or leave execute_jobs off"
             )
         chosen = [name for name in PLACES if getattr(self, name)]
         if len(chosen) > 1 and not self.supervised:

@@ -27,6 +27,7 @@ def execute(
     seed: o.Seed = None,
     seed_file: o.SeedFile = None,
     chaos: o.Chaos = None,
+    execute_jobs: o.ExecuteJobs = None,
     auth: o.Auth = None,
     config: o.Config = None,
     log_level: o.LogLevel = None,

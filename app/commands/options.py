@@ -57,6 +57,14 @@ SeedFile = Annotated[
     Path | None, typer.Option("--seed-file", help="Clusters, capacity, prices, faults and clock to begin with.")
 ]
 Chaos = Annotated[int | None, typer.Option("--chaos", metavar="SEED", help="Everyday trouble, drawn from SEED.")]
+ExecuteJobs = Annotated[
+    bool | None,
+    typer.Option(
+        "--execute-jobs",
+        help="Really run the commands of Vertex AI jobs on this machine, as you, without a container. Only for "
+        "programs that you trust, and on a loopback address.",
+    ),
+]
 Auth = Annotated[
     Literal["off", "verify"] | None, typer.Option("--auth", help="Whether AWS signatures are checked (off).")
 ]

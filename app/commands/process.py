@@ -63,6 +63,19 @@ def run_grpc(settings: Settings) -> None:
     run_worker(run, settings)
 
 
+def run_executor(settings: Settings) -> None:
+    """Run jobs' programs until told to end. Raises DatabaseError; SettingsError without `execute_jobs`."""
+    from app.host.serve import prepare, run_worker
+
+    if not settings.execute_jobs:
+        raise SettingsError("an executor runs the commands of jobs on this machine: set WINDTUNNEL_EXECUTE_JOBS=true")
+    prepare(settings, "executor")
+    from app.workers.executor import run
+
+    asyncio.run(_until_migrated(settings))
+    run_worker(run, settings)
+
+
 async def _until_migrated(settings: Settings) -> None:
     from app.store.migrate import wait_for_schema
 
@@ -74,7 +87,13 @@ async def _until_migrated(settings: Settings) -> None:
     await wait_for_schema(settings.database_url, seconds=DATABASE_SECONDS)
 
 
-PROCESSES = {"api": run_api, "reconciler": run_reconciler, "scheduler": run_scheduler, "grpc": run_grpc}
+PROCESSES = {
+    "api": run_api,
+    "reconciler": run_reconciler,
+    "scheduler": run_scheduler,
+    "grpc": run_grpc,
+    "executor": run_executor,
+}
 
 if __name__ == "__main__":
     gc.disable()  # nothing that imports make is garbage, and looking for it takes a sixth of the start

@@ -1,4 +1,4 @@
-"""The processes that `up` keeps, each also on its own: `api`, `reconciler`, `scheduler`, `grpc`; and `migrate`."""
+"""The processes that `up` keeps, each also on its own: the API, the workers, gRPC, the executor; and `migrate`."""
 
 import asyncio
 import json
@@ -41,6 +41,11 @@ def grpc(
     """Answer Vertex AI's clients over gRPC: plain on one port, TLS on the next. Any number may run on one database."""
     flags = {"host": host, "grpc_port": grpc_port, "log_format": log_format, "log_level": log_level}
     _run("grpc", flags, config)
+
+
+def executor(config: o.Config = None, log_format: o.LogFormat = None, log_level: o.LogLevel = None) -> None:
+    """Run the commands of jobs on this machine, which execute_jobs must allow. Any number may run, on one machine."""
+    _run("executor", {"log_format": log_format, "log_level": log_level}, config)
 
 
 def _run(name: str, flags: dict[str, Any], config: o.Config) -> None:

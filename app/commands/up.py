@@ -25,6 +25,7 @@ FLAGS = (
         "seed",
         "seed_file",
         "chaos",
+        "execute_jobs",
     ),
     *("auth", "log_format", "log_level"),
 )
@@ -43,6 +44,7 @@ def up(
     seed: o.Seed = None,
     seed_file: o.SeedFile = None,
     chaos: o.Chaos = None,
+    execute_jobs: o.ExecuteJobs = None,
     auth: o.Auth = None,
     config: o.Config = None,
     log_format: o.LogFormat = None,

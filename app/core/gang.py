@@ -29,7 +29,8 @@ _TERMS = {STANDARD: "", SPOT: "/spot", FLEX_START: "/flex-start"}
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What a pass over jobs of one region meets: the world's seed and timings, the machines there are, their types,
-    the zones, and the faults that lie in wait. `error_delay` is how long after its end a failure is told."""
+    the zones, and the faults that lie in wait. `error_delay` is how long after its end a failure is told. With
+    `executes` programs really run, and only their executors know how they end (VX-16)."""
 
     seed: int
     timings: Timings
@@ -38,6 +39,7 @@ class Surroundings:
     machines: Mapping[str, Machine]
     zones: Sequence[str]
     error_delay: timedelta
+    executes: bool = False
 
 
 @dataclass(slots=True)
@@ -54,6 +56,8 @@ class Gang:
     lines: list[Line] = field(default_factory=list)
     opened: list[Interval] = field(default_factory=list)
     closed: list[Interval] = field(default_factory=list)
+    executed: dict[int, int] = field(default_factory=dict)
+    """By their places, the workers whose programs are to run really, and the run that it is."""
 
     def __post_init__(self) -> None:
         job, default = self.job, self.around.timings.delays["program"]

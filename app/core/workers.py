@@ -24,13 +24,13 @@ def move(gang: Gang) -> None:
     """Fire all stages that are due, in the order of pools and ordinals."""
     for place in range(len(gang.replicas)):
         for before, moved, fired in fire_due(gang, place):
-            gang.put(place, _bill(gang, before, _follow(gang, before, moved, fired), fired))
+            gang.put(place, _bill(gang, before, _follow(gang, place, before, moved, fired), fired))
 
 
-def _follow(gang: Gang, before: Replica, replica: Replica, fired: Fired) -> Replica:
+def _follow(gang: Gang, place: int, before: Replica, replica: Replica, fired: Fired) -> Replica:
     match fired.target:
         case Worker.RUNNING:
-            return _run(gang, replica)
+            return _run(gang, place, replica)
         case Worker.DONE:
             gang.tell(_completed(0), replica.name)
             return replica
@@ -50,12 +50,16 @@ def _starts_over(gang: Gang) -> bool:
     return gang.job.ended_at is None and not gang.is_cancelled
 
 
-def _run(gang: Gang, replica: Replica) -> Replica:
-    """A run begins: what will end it is appointed, unless the job's end is near anyway (VX-5)."""
+def _run(gang: Gang, place: int, replica: Replica) -> Replica:
+    """A run begins: what will end it is appointed, unless the job's end is near anyway (VX-5); what really runs ends by
+    itself."""
     at = gang.at
     replica = evolve(replica, up_at=replica.up_at or at, run_at=at, runs=replica.runs + 1, exit_code=None)
     if gang.is_deciding:
         return replica
+    if gang.around.executes:
+        gang.executed[place] = replica.runs
+        return job_faults.strike_run(gang, replica)
     if replica.saved_ms:
         gang.tell(f"The program resumes from its checkpoint at {_seconds(replica.saved_ms)} s.", replica.name)
     end = fate(gang.programs[replica.pool], timedelta(milliseconds=replica.saved_ms), gang.memory_gb(replica))

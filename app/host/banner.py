@@ -26,6 +26,8 @@ def banner(settings: Settings, clock: dict[str, Any] | None, *, ephemeral: bool,
         "auth": _auth(settings),
         "telemetry": "none",
     }
+    if settings.execute_jobs:
+        facts["jobs"] = "their commands run on this machine, as you, without a container"
     target = "" if settings.base_url == DEFAULT_ENDPOINT else f" --endpoint {settings.base_url}"
     if config:
         target += f" --config {shlex.quote(str(config.absolute()))}"

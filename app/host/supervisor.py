@@ -44,6 +44,7 @@ class Supervisor:
             Child("reconciler", _without_listener(settings)),
             Child("scheduler", _without_listener(settings)),
             *([Child("grpc", _without_listener(settings))] if settings.grpc_port else []),
+            *([Child("executor", _without_listener(settings))] if settings.execute_jobs else []),
         ]
         self.tasks: list[asyncio.Task[None]] = []
 

@@ -173,7 +173,7 @@ async def save(tx: Tx, world: str, changed: Sequence[tuple[Job, WorldTime | None
 
 async def forget(tx: Tx, scope: Scope, job_ids: Sequence[str]) -> None:
     """What is left of these jobs is a name and an id for the bill."""
-    for table in ("job_replica", "log_line"):
+    for table in ("job_replica", "log_line", "execution"):
         await tx.execute(
             f"DELETE FROM {table} WHERE world = $1 AND account = $2 AND region = $3 AND job_id = ANY($4)",
             scope.world,

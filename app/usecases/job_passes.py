@@ -6,7 +6,6 @@ A batch is the jobs of one account and region that are due at one instant, so th
 import logging
 from collections import Counter
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import NamedTuple
 
 import asyncpg
@@ -19,13 +18,13 @@ from app.core.gang import Gang, Surroundings
 from app.core.job import Job
 from app.core.job_spec import pools
 from app.core.metering import settle
-from app.core.replica import Replica, next_due
+from app.core.replica import Replica, Worker, next_due
 from app.core.running import is_over, work
 from app.core.running import next_due as job_next_due
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.core.world import World
-from app.store import capacity, faults, jobs, ledger, logs, replicas, wakes, worlds
+from app.store import capacity, executions, faults, jobs, ledger, logs, replicas, wakes, worlds
 from app.store.db import CONNECTION_LOST, Tx
 from app.store.jobs import Claimed
 from app.usecases import guests
@@ -107,7 +106,7 @@ async def _handle(tx: Tx, world: World, scope: Scope, batch: Sequence[Claimed], 
     at = batch[0].due_at or world.now
     loaded = await load(tx, scope, batch)
     rules = await faults.lock_rules(tx, world.name)
-    around = await surroundings(tx, world, scope, loaded, policy.error_delay, Faults(rules, world.seed))
+    around = await surroundings(tx, world, scope, loaded, policy, Faults(rules, world.seed))
     gangs = [work(one.claimed.job, one.replicas, at, around) for one in loaded]
     await save(tx, scope, world, loaded, gangs)
     for gang in gangs:
@@ -127,7 +126,7 @@ async def load(tx: Tx, scope: Scope, batch: Sequence[Claimed]) -> list[Loaded]:
 
 
 async def surroundings(
-    tx: Tx, world: World, scope: Scope, loaded: Sequence[Loaded], error_delay: timedelta, struck: Faults
+    tx: Tx, world: World, scope: Scope, loaded: Sequence[Loaded], policy: Policy, struck: Faults
 ) -> Surroundings:
     """Locks, in this order everywhere: the jobs and the fault rules (already held), the pools of machines."""
     types = sorted({replica.machine_type for one in loaded for replica in one.replicas})
@@ -139,7 +138,8 @@ async def surroundings(
         faults=struck,
         machines={name: machine(name) for name in types},
         zones=catalog.vertex_region(scope.region).zones,
-        error_delay=error_delay,
+        error_delay=policy.error_delay,
+        executes=policy.executes,
     )
 
 
@@ -160,10 +160,17 @@ async def save(tx: Tx, scope: Scope, world: World, loaded: Sequence[Loaded], gan
         times = (job_next_due(gang), *(next_due(replica, delays) for replica in gang.replicas))
         rows.append((gang.job, min((time for time in times if time is not None), default=None)))
     await logs.append(tx, written)
+    await executions.want(tx, scope, [(gang.job.job_id, one) for gang in gangs for one in _begun(gang)])
     await jobs.save(tx, scope.world, rows)
     over = [gang.job.job_id for gang in gangs if gang.job.deleted_at is not None and is_over(gang)]
     if over:
         await jobs.forget(tx, scope, over)
+
+
+def _begun(gang: Gang) -> list[Replica]:
+    """The workers whose programs have begun in this pass, and not ended in it, and are to run really."""
+    some = ((gang.replicas[place], run) for place, run in gang.executed.items())
+    return [one for one, run in some if one.status is Worker.RUNNING and one.runs == run]
 
 
 async def _save_bills(tx: Tx, scope: Scope, gangs: Sequence[Gang]) -> None:

@@ -45,6 +45,8 @@ class Policy:
     error_delay: timedelta = ERROR_DELAY
     """How long after its end a job's failure is told (VX-9)."""
     log_lines_per_job: int = 10_000
+    executes: bool = False
+    """Jobs' programs really run (VX-16)."""
 
 
 async def pass_over(tx: Tx, world_name: str, policy: Policy, epoch: int | None = None) -> Counter[str] | None:

@@ -1,7 +1,5 @@
 """Faults of workers whose programs run already when the rule is made (CT-3)."""
 
-from datetime import timedelta
-
 from app.core.faults import Faults, Rule
 from app.core.gang import Gang
 from app.core.job_faults import befalls, strike_run
@@ -11,6 +9,7 @@ from app.core.world import World
 from app.store import faults, jobs
 from app.store.db import Tx
 from app.usecases.job_passes import load, save, surroundings
+from app.usecases.provisioning import Policy
 
 
 async def strike_running(tx: Tx, world: World, rule: Rule) -> Rule:
@@ -21,7 +20,7 @@ async def strike_running(tx: Tx, world: World, rule: Rule) -> Rule:
     for account, region in await jobs.homes(tx, world.name, rule.account, rule.region):
         scope = Scope(world.name, account, region)
         loaded = await load(tx, scope, await jobs.lock_active(tx, scope, rule.job))
-        around = await surroundings(tx, world, scope, loaded, timedelta(0), struck)
+        around = await surroundings(tx, world, scope, loaded, Policy(), struck)
         gangs = [Gang(one.claimed.job, list(one.replicas), at, around) for one in loaded]
         hit = [(one, gang) for one, gang in zip(loaded, gangs, strict=True) if _strikes(gang, rule)]
         await save(tx, scope, world, [one for one, _ in hit], [gang for _, gang in hit])

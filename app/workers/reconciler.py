@@ -1,26 +1,32 @@
-"""The reconciler: moves every running world's clusters towards what is wanted. Any number may run."""
+"""The reconciler: moves every running world's clusters and jobs towards what is wanted. Any number may run."""
 
 from datetime import timedelta
 
+from app import clock
 from app.settings import Settings
+from app.usecases import executing
 from app.usecases.clocks import busy_worlds, settle_running
 from app.usecases.provisioning import Policy
 from app.workers.loop import Work, Worker, run_worker
 
 ROUND = 20
 """Passes over one world before the others get a turn."""
+MOURN_SECONDS = 1.0
 
 
 async def run(settings: Settings) -> None:
     """Work until told to stop."""
-    await run_worker("reconciler", settings, reconcile)
+    await run_worker("reconciler", settings, reconcile, beside=(mourn,))
 
 
 def reconcile(worker: Worker) -> Work:
     """A look over the worlds in which something is due."""
     settings = worker.settings
     policy = Policy(
-        settings.events_per_cluster, timedelta(seconds=settings.job_error_seconds), settings.log_lines_per_job
+        settings.events_per_cluster,
+        timedelta(seconds=settings.job_error_seconds),
+        settings.log_lines_per_job,
+        settings.execute_jobs,
     )
 
     async def look() -> bool:
@@ -37,3 +43,15 @@ async def _settle(worker: Worker, name: str, policy: Policy) -> bool:
         if await settle_running(worker.db, name, policy) is None:
             return bool(done)
     return True
+
+
+async def mourn(worker: Worker) -> None:
+    """Programs of jobs that were lost with their executor, or that nobody is there to run: their workers are lost."""
+
+    async def look() -> bool:
+        lost = await executing.lose_orphans(worker.db, waiting=not worker.settings.execute_jobs)
+        if not lost:
+            await clock.sleep(MOURN_SECONDS)
+        return lost
+
+    await worker.work(look)
