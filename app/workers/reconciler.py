@@ -11,12 +11,13 @@ from app.workers.loop import Work, Worker, run_worker
 
 ROUND = 20
 """Passes over one world before the others get a turn."""
-MOURN_SECONDS = 1.0
+LOSING_SECONDS = 1.0
+"""Wall time between two looks for programs whose executor is gone."""
 
 
 async def run(settings: Settings) -> None:
     """Work until told to stop."""
-    await run_worker("reconciler", settings, reconcile, beside=(mourn,))
+    await run_worker("reconciler", settings, reconcile, beside=(lose_programs,))
 
 
 def reconcile(worker: Worker) -> Work:
@@ -45,13 +46,13 @@ async def _settle(worker: Worker, name: str, policy: Policy) -> bool:
     return True
 
 
-async def mourn(worker: Worker) -> None:
-    """Programs of jobs that were lost with their executor, or that nobody is there to run: their workers are lost."""
+async def lose_programs(worker: Worker) -> None:
+    """The workers of programs that went with their executor, or that nobody is there to run, are lost (VX-16)."""
 
     async def look() -> bool:
         lost = await executing.lose_orphans(worker.db, waiting=not worker.settings.execute_jobs)
         if not lost:
-            await clock.sleep(MOURN_SECONDS)
+            await clock.sleep(LOSING_SECONDS)
         return lost
 
     await worker.work(look)

@@ -335,3 +335,13 @@ def test_what_the_log_says() -> None:
     ]
     assert {line.severity for line in play.lines if "non-zero" in line.text} == {"ERROR"}
     assert Play(job(pool())).until(HOUR).texts[-1] == "service Job completed successfully."
+
+
+def test_what_really_runs_has_no_end_in_advance() -> None:
+    """VX-16: the program that the job declares does not count; faults do."""
+    declared = job(pool(RUN_SECONDS="5", EXIT_CODE="3"))
+    play = Play(declared, executes=True).until(at(hours=24 * 6))
+    assert (play.state, play.worker().status, play.worker().runs) == ("RUNNING", Worker.RUNNING, 1)
+    assert (play.worker().done_at, play.worker().exit_at) == (None, None)
+    struck = Play(declared, exits(7), executes=True).until(HOUR)
+    assert "non-zero status of 7" in str(struck.job.error_message)

@@ -131,7 +131,9 @@ class Play:
             self.states.append((at, self.state))
 
 
-def around(*rules: Rule, limits: dict[str, int] | None = None, timings: Timings = FAST) -> Surroundings:
+def around(
+    *rules: Rule, limits: dict[str, int] | None = None, timings: Timings = FAST, executes: bool = False
+) -> Surroundings:
     """Machines without limit, but of the types that `limits` names; faults by these rules."""
     stock = Stock([Pool(LOCATION, "", kind, total, 0) for kind, total in (limits or {}).items()], MACHINES)
     return Surroundings(
@@ -142,4 +144,5 @@ def around(*rules: Rule, limits: dict[str, int] | None = None, timings: Timings 
         machines={name: machine(name) for name in MACHINES},
         zones=(f"{LOCATION}-a", f"{LOCATION}-b"),
         error_delay=ERROR_DELAY,
+        executes=executes,
     )

@@ -70,6 +70,15 @@ def test_loopback_needs_none(host: str) -> None:
     assert load({"host": host}, {}).control_token is None
 
 
+def test_jobs_are_executed_for_this_machine_alone() -> None:
+    """VX-16: whoever reaches the service may run any command, so a token is not enough; and it is off unless asked."""
+    token = {"WINDTUNNEL_CONTROL_TOKEN": "t"}
+    with pytest.raises(SettingsError, match=r"execute_jobs runs the commands.*use --host 127.0.0.1"):
+        load({"host": "0.0.0.0", "execute_jobs": True}, token)
+    assert load({"host": "::1"}, {"WINDTUNNEL_EXECUTE_JOBS": "true"}).execute_jobs
+    assert not load({}, {}).execute_jobs
+
+
 def test_secrets_are_in_no_text() -> None:
     """RL-28: neither in what a refusal says nor in the settings' own text."""
     canary = "canary-4711"

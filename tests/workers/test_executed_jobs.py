@@ -232,7 +232,9 @@ def test_a_copied_world_has_no_programs_of_the_first(lab: Lab) -> None:
     name = jobs.create(python(code))
     begin(jobs, name)
     [pid] = until(lambda: texts(world), "it does not begin")
-    answer = httpx.post(f"{lab.running.base}/_windtunnel/worlds/{world.name}/fork", json={"name": f"{world.name}-f"})
+    answer = httpx.post(
+        f"{lab.running.base}/_windtunnel/worlds", json={"name": f"{world.name}-f", "fork_of": world.name}
+    )
     assert answer.is_success, answer.text
     fork = TestWorld(lab.running.base, f"{world.name}-f")
     until(lambda: fork.advance(1) and len(texts(fork)) > 1, "it does not begin again")
