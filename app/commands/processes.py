@@ -1,4 +1,4 @@
-"""The processes that `up` keeps, each also on its own: the API, the workers, gRPC, the executor; and `migrate`."""
+"""The processes that `up` keeps, each also on its own (`api`, `reconciler` and so on); and `migrate`."""
 
 import asyncio
 import json
