@@ -1,7 +1,7 @@
 """The chaos profile: everyday trouble of a cloud as fault rules, at modest probabilities (CT-3).
 
 The probabilities are chosen; what they name is what users report. Nothing in it keeps a cluster from ever being
-deleted, and a client that tries again as AWS's SDKs do gets through.
+deleted or fails a job for good at once, and a client that tries again as AWS's SDKs do gets through.
 """
 
 from collections.abc import Iterable
@@ -24,6 +24,11 @@ PROFILE = (
     _rule("node-hardware", 3, code="Xid-73", seconds=2 * 3600),
     _rule("node-hardware", 2, code="Xid-74", seconds=6 * 3600),
     _rule("reboot-failed", 10),
+    _rule("vm-maintenance", 2, seconds=3600),
+    _rule("worker-exit", 1, code="139", seconds=600),
+    _rule("spot-preemption", 20, seconds=3600),
+    _rule("stockout", 2),
+    _rule("internal-error", 1, operation="CreateCustomJob"),
     _rule("api-latency", 5, milliseconds=50),
     _rule("api-throttle", 3),
     _rule("api-error", 1),
