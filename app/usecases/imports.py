@@ -9,10 +9,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from app import catalog, clock
+from app.core import job_spec
 from app.core.cluster_events import KINDS
 from app.core.errors import Invalid
-from app.core.job import FINAL
+from app.core.job import FINAL, FLEX_START, SPOT, STANDARD
+from app.core.job import FINAL as JOB_ENDS
 from app.core.node import Node
+from app.core.replica import Worker
 from app.core.study_problems import problems
 from app.core.times import EPOCH, WorldTime, to_iso
 from app.core.tuning import TrialState
@@ -184,6 +187,20 @@ def _is_group_spec(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(value.get(name), kind) for name, kind in shape.items())
 
 
+def _is_job_spec(value: Any) -> bool:
+    """A CustomJobSpec that makes a job."""
+    try:
+        job_spec.check(value)
+        job_spec.scheduling(value)
+    except (Invalid, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return False
+    return all(pool.machine_type in catalog.machine_types() for pool in job_spec.pools(value))
+
+
+def _are_counts(value: Any) -> bool:
+    return isinstance(value, dict) and all(type(count) is int for count in value.values())
+
+
 def _is_study(value: Any) -> bool:
     """A StudySpec without problems."""
     try:
@@ -221,6 +238,13 @@ _WORDS: Mapping[tuple[str, str], Callable[[Any], bool]] = {
     ("instance_group", "spec"): _is_group_spec,
     ("instance_group", "zones"): bool,
     ("ledger", "instance_type"): _is_charged_for,
+    ("custom_job", "spec"): _is_job_spec,
+    ("custom_job", "strategy"): (STANDARD, SPOT, FLEX_START).__contains__,
+    ("custom_job", "outcome"): JOB_ENDS.__contains__,
+    **{("custom_job", column): _is_object for column in ("labels", "environment")},
+    **{("custom_job", column): _are_counts for column in ("needs", "retries")},
+    ("job_replica", "status"): frozenset(Worker).__contains__,
+    ("job_replica", "machine_type"): lambda value: value in catalog.machine_types(),
     ("tuning_job", "study_spec"): _is_study,
     ("tuning_job", "trial_job_spec"): lambda value: _is_object(value) and bool(value.get("workerPoolSpecs")),
     ("tuning_job", "labels"): _is_object,
