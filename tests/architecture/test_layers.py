@@ -46,6 +46,7 @@ PLANTED = {
     "The core is pure": {"app/core/ids.py": "import asyncio", "app/core/faults.py": "import sqlalchemy"},
     "The catalogue is data": {"app/catalog/tables.py": "import app.core.times"},
     "Only model.py knows botocore": {"app/usecases/limits.py": "import botocore.session"},
+    "Only gRPC knows Google's packages": {"app/wire/vertex/names.py": "import grpc"},
     "Only search.py knows optuna": {"app/usecases/quotas.py": "import optuna"},
 }
 
