@@ -161,6 +161,23 @@ class ClusterFacts(Protocol):
     def delete_requested_at(self) -> WorldTime | None: ...
 
 
+class GroupFacts(Protocol):
+    """What a group's status is computed from, beside its cluster's facts."""
+
+    @property
+    def operation(self) -> str | None: ...
+    @property
+    def in_service_at(self) -> WorldTime | None: ...
+    @property
+    def min_since(self) -> WorldTime | None: ...
+    @property
+    def update_status(self) -> str | None: ...
+    @property
+    def ill(self) -> int: ...
+    @property
+    def delete_requested_at(self) -> WorldTime | None: ...
+
+
 def cluster_status(cluster: ClusterFacts) -> str:
     """The value of `ClusterStatus`, from facts alone (HP-5, HP-7, HP-9, HP-40)."""
     if cluster.delete_requested_at is not None:
@@ -176,7 +193,7 @@ def cluster_status(cluster: ClusterFacts) -> str:
     return "InService"
 
 
-def group_status(cluster: Cluster, group: Group) -> str:
+def group_status(cluster: ClusterFacts, group: GroupFacts) -> str:
     """The value of `InstanceGroupStatus`, from facts alone (HP-15, HP-17, HP-18)."""
     if group.delete_requested_at is not None or cluster.delete_requested_at is not None:
         return "Deleting"
@@ -186,7 +203,7 @@ def group_status(cluster: Cluster, group: Group) -> str:
         return "Updating"
     if not cluster.continuous and cluster.operation == "update" and group.operation is not None:
         return "Updating"
-    if group.under_update:
+    if group.update_status in UNDER_UPDATE:
         return "SystemUpdating"
     return "Degraded" if group.ill else "InService"
 

@@ -80,13 +80,14 @@ def _asked_date(request: Request) -> WorldTime | None:
     return WorldTime(datetime.fromisoformat(date)) if isinstance(date, str) else date
 
 
-def patching_details(group: Group, now: WorldTime) -> dict[str, Any]:
+def patching_details(
+    request: Request, found_at: WorldTime | None, next_at: WorldTime | None, now: WorldTime
+) -> dict[str, Any]:
     """`AutoPatchConfig` as descriptions have it: a date that was asked for waits until a patch is found."""
-    request = group.spec["request"]
     details = {key: value for key, value in request[PATCH].items() if key != "PatchSchedule"}
     desired = asked if (asked := _asked_date(request)) is not None and asked > now else None
-    if group.patch_found_at is not None:
-        desired = group.next_patch_at
+    if found_at is not None:
+        desired = next_at
         details["CurrentPatchSchedule"] = {"NextPatchDate": desired}
     if desired is not None:
         details["DesiredPatchSchedule"] = {"NextPatchDate": desired}

@@ -1,8 +1,7 @@
 """Clusters and their instance groups: rows in and out as core values."""
 
 from collections.abc import Iterable
-from dataclasses import fields, replace
-from operator import attrgetter
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import asyncpg
@@ -10,7 +9,6 @@ import asyncpg
 from app.core.cluster import Cluster, Group
 from app.core.scope import Scope
 from app.core.times import WorldTime
-from app.store import worlds
 from app.store.db import Tx
 from app.store.rows import Shape, insert_rows, update_rows
 
@@ -43,20 +41,6 @@ CALLED = f"""SELECT {CLUSTER.select} FROM cluster WHERE world = $1 AND deleted_a
     AND (lower(name) = $2 OR cluster_id = $2) AND ($3::text IS NULL OR account = $3)
     AND ($4::text IS NULL OR region = $4) ORDER BY created_at, account, region, cluster_id"""
 GROUPS = f"SELECT {GROUP.select} FROM instance_group WHERE {_KEY} ORDER BY position"
-DESCRIBE = {
-    by: f"""SELECT {", ".join(f"c.{column}" for column in CLUSTER.columns)},
-        {", ".join(f"g.{column}" for column in GROUP.columns)}
-        FROM cluster c LEFT JOIN instance_group g USING (world, account, region, cluster_id)
-        WHERE c.world = $1 AND c.account = $2 AND c.region = $3 AND c.{by} = $4 AND c.deleted_at IS NULL"""
-    for by in ("name", "cluster_id")
-}
-# In a world whose counts come late: what each was before the first of its changes that is not known yet.
-TOLD_COUNTS = f"""SELECT DISTINCT ON (k.group_name) k.group_name, k.was FROM count_change k
-    JOIN instance_group g USING (world, account, region, cluster_id)
-    WHERE k.world = $1 AND k.account = $2 AND k.region = $3 AND k.cluster_id = $4 AND g.name = k.group_name
-    AND k.at >= g.created_at AND k.at > (SELECT {worlds.NOW} - make_interval(secs => l.seconds)
-        FROM world JOIN read_lag l ON l.world = world.name WHERE world.name = $1)
-    ORDER BY k.group_name, k.at"""
 SAVE = f"""UPDATE cluster SET {CLUSTER.assignments(_CHANGING, 6)}, due_at = $5, failures = 0, error = NULL,
     not_before_wall = NULL WHERE {_KEY}"""
 _OWNED = (
@@ -118,7 +102,6 @@ def _group(row: Iterable[Any]) -> Group:
     return Group(*values)
 
 
-_position = attrgetter("position")
 _ARRAYS = [place for place, field in enumerate(fields(Group)) if field.name in ("instance_types", "zones")]
 
 
@@ -165,22 +148,6 @@ async def called(tx: Tx, world: str, name: str, account: str | None, region: str
 async def take_jobs(tx: Tx, scope: Scope, cluster_id: str) -> None:
     """From now on passes over the locked cluster look after the jobs on its nodes."""
     await tx.execute(f"UPDATE cluster SET hosts = true WHERE {_KEY}", *_key(scope, cluster_id))
-
-
-async def describe(tx: Tx, scope: Scope, name_or_arn: str, *, late: bool = False) -> tuple[Cluster, list[Group]] | None:
-    """A cluster and its groups as one statement sees them; with `late`, their counts as the world tells them."""
-    by, value = reference(scope, name_or_arn)
-    rows = await tx.fetch(DESCRIBE[by], scope.world, scope.account, scope.region, value)
-    if not rows:
-        return None
-    split = len(CLUSTER.columns)
-    groups = [_group(values[split:]) for row in rows if (values := tuple(row))[split] is not None]
-    groups.sort(key=_position)  # a sort of one row costs the database more than us one of a hundred
-    cluster = Cluster(*tuple(rows[0])[:split])
-    if late:
-        told = dict(map(tuple, await tx.fetch(TOLD_COUNTS, *_key(scope, cluster.cluster_id))))
-        groups = [replace(group, current=told.get(group.name, group.current)) for group in groups]
-    return cluster, groups
 
 
 async def groups(tx: Tx, scope: Scope, cluster_id: str) -> dict[str, Group]:

@@ -68,17 +68,16 @@ def _grows(old: Group | None, group: Group) -> bool:
     return group.training_plan is not None
 
 
-async def statuses(tx: Tx, scope: Scope, groups: Sequence[Group]) -> dict[str, str]:
-    """The status of each group's plan, by group; nothing when no group has one."""
-    arns = arns_of(groups)
-    world = await worlds.read(tx, scope.world) if arns else None
+async def statuses(tx: Tx, scope: Scope, arns: Mapping[str, str]) -> dict[str, str]:
+    """The status of each group's plan, by group, as `arns` has the plans."""
+    world = await worlds.read(tx, scope.world)
     if world is None:
         return {}
-    found = await plans.read(tx, scope, [name_of(scope, arn) for arn in arns])
+    found = await plans.read(tx, scope, sorted({name_of(scope, arn) for arn in arns.values()}))
     told = {}
-    for group in groups:
-        plan = found.get(name_of(scope, group.training_plan or ""))
-        told[group.name] = NOT_APPLICABLE if plan is None else plan.status(world.now)
+    for group, arn in arns.items():
+        plan = found.get(name_of(scope, arn))
+        told[group] = NOT_APPLICABLE if plan is None else plan.status(world.now)
     return told
 
 

@@ -55,7 +55,8 @@ async def test_all_that_comes_with_a_cluster_is_written(database: Database, scop
                 await creation.create(tx, scope.world, one, groups, told, {"z": "1", "y": "2"}, T0, ANNOUNCED)
                 is expected
             )
-        assert await clusters.describe(tx, scope, "demo") == (one, groups)
+        assert await clusters.get(tx, scope, "demo") == one
+        assert list((await clusters.groups(tx, scope, CLUSTER_ID)).values()) == groups
         assert [await events.get(tx, scope, CLUSTER_ID, seq) for seq in (1, 2, 3)] == [*told, None]
         assert await tags.of_account(tx, scope.world, scope.account) == {one.arn: {"z": "1", "y": "2"}}
         claimed = await clusters.claim_due(tx, scope.world, T0, wait=False)

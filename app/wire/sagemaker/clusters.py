@@ -31,7 +31,7 @@ async def describe_cluster(ctx: Context, req: "DescribeClusterRequestTypeDef") -
     world_has = await ctx.service.remembered.of(ctx.service.db, ctx.scope.world)
     async with ctx.service.db.connection() as connection:
         found = await descriptions.describe(connection, ctx.scope, req["ClusterName"], world_has)
-    return cluster_details(found)
+    return cluster_details(found, ctx.scope)
 
 
 @sagemaker.operation

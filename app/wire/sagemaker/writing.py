@@ -5,7 +5,7 @@ from typing import Any
 
 from app import catalog
 from app.core import addons, ids
-from app.core.cluster import Cluster, Group, cluster_status, group_status
+from app.core.cluster import UNDER_UPDATE, Cluster, Group, cluster_status, group_status
 from app.core.instance import Instance
 from app.core.node import vendor_status
 from app.core.plans import NOT_APPLICABLE, server_id
@@ -13,7 +13,7 @@ from app.core.releases import Releases, image_members, release_of
 from app.core.scope import Scope
 from app.core.software import STRATEGY
 from app.usecases.descriptions import Described
-from app.usecases.listed import ListedCluster, ListedNode
+from app.usecases.listed import DescribedGroup, ListedCluster, ListedNode
 
 _ECHOED = (
     "LifeCycleConfig",
@@ -31,7 +31,7 @@ _ECHOED = (
 )
 
 
-def cluster_details(found: Described) -> dict[str, Any]:
+def cluster_details(found: Described, scope: Scope) -> dict[str, Any]:
     """The answer of DescribeCluster."""
     cluster = found.cluster
     spec = cluster.spec
@@ -40,7 +40,7 @@ def cluster_details(found: Described) -> dict[str, Any]:
         kinds[group.spec.get("restricted", False)].append(group_details(found, group))
     return {
         **spec,
-        "ClusterArn": cluster.arn,
+        "ClusterArn": ids.cluster_arn(scope.region, scope.account, cluster.cluster_id),
         "ClusterName": cluster.name,
         "ClusterStatus": cluster_status(cluster),
         "CreationTime": cluster.created_at,
@@ -53,7 +53,7 @@ def cluster_details(found: Described) -> dict[str, Any]:
     }
 
 
-def group_details(found: Described, group: Group) -> dict[str, Any]:
+def group_details(found: Described, group: DescribedGroup) -> dict[str, Any]:
     """A member of DescribeCluster's InstanceGroups."""
     cluster, running = found.cluster, found.running
     request: Mapping[str, Any] = group.spec["request"]
@@ -72,7 +72,7 @@ def group_details(found: Described, group: Group) -> dict[str, Any]:
     if "InstanceType" in request:
         details["InstanceType"] = request["InstanceType"]
     else:
-        types = list(group.instance_types)
+        types = group.instance_types
         details["InstanceRequirements"] = {"CurrentInstanceTypes": types, "DesiredInstanceTypes": types}
         threads = request.get("ThreadsPerCore")
         details["InstanceTypeDetails"] = [
@@ -89,7 +89,7 @@ def _kubernetes(request: Mapping[str, Any]) -> dict[str, Any]:
     return {f"{when}{key}": value for when in ("Current", "Desired") for key, value in given.items()}
 
 
-def _software(found: Described, group: Group) -> dict[str, Any]:
+def _software(found: Described, group: DescribedGroup) -> dict[str, Any]:
     """What a group runs, and how far its update is. Without any update all of its nodes run what it wants."""
     current = group.former_image or group.image
     never = group.update_status is None
@@ -99,7 +99,7 @@ def _software(found: Described, group: Group) -> dict[str, Any]:
         "ImageVersionStatus": found.releases.standing(current),
         "TargetStateCount": group.current if never else found.updated.get(group.name, 0),
         "SoftwareUpdateStatus": group.update_status,
-        "ActiveSoftwareUpdateConfig": (config or None) if group.under_update else None,
+        "ActiveSoftwareUpdateConfig": (config or None) if group.update_status in UNDER_UPDATE else None,
     }
 
 
