@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
+import orjson
+
 from app.core.listing_filter import Vocabulary, predicate
 from app.core.times import WorldTime, from_millis
 from app.wire.google.errors import wrong_field
@@ -18,10 +20,12 @@ Position = Sequence[Any]
 DEFAULT_PAGE = 100
 LARGEST_PAGE = 1000
 """A larger page is asked for in vain (chosen)."""
-MOST_AT_ONCE = 1000
+MOST_AT_ONCE = 200
 """Things that are fetched at once for a filter, which may accept few of them."""
 MOST_LOOKED_AT = 20_000
 """Things that one request compares with its filter; the page is then short, and the next token goes on."""
+MOST_BYTES = 8 * 1024 * 1024
+"""Of a page, but for what goes beyond it: each job may be of as many bytes as a request. It is then short as well."""
 
 
 class Listable(NamedTuple, Generic[T]):
@@ -69,10 +73,15 @@ class Listing(Generic[T]):
                 return self._told(page, way, None if len(found) < wanted else after)
 
     def _told(self, page: Sequence[T], way: Listable[T], after: Position | None) -> Answer:
-        told: Answer = {self._key: [self._masked(way.shown(each)) for each in page]} if page else {}
-        if after is not None:
-            told["nextPageToken"] = self._tokens.token(after)
-        return told
+        told, size = list[Any](), 0
+        for each in page:
+            if size > MOST_BYTES:
+                after = way.position(page[len(told) - 1])
+                break
+            told.append(self._masked(way.shown(each)))
+            size += len(orjson.dumps(told[-1]))
+        answer: Answer = {self._key: told} if told else {}
+        return answer | ({"nextPageToken": self._tokens.token(after)} if after is not None else {})
 
     def _opened(self, token: str | None) -> Position | None:
         if not token:

@@ -98,6 +98,17 @@ def test_sizes(world: TestWorld) -> None:
         names(world, page_size=-1)
 
 
+def test_large_jobs_make_short_pages(world: TestWorld) -> None:
+    """RL: an answer is bounded, and every job is seen all the same."""
+    large = custom_job("large")
+    large["job_spec"]["worker_pool_specs"][0]["container_spec"]["args"] = ["x" * 1_000_000]
+    for _ in range(12):
+        world.vertex.create_custom_job(parent=PARENT, custom_job=large)
+    pages = list(world.vertex.list_custom_jobs(parent=PARENT).pages)
+    assert [len(page.custom_jobs) for page in pages] == [9, 3]
+    assert len({job.name for page in pages for job in page.custom_jobs}) == 12
+
+
 def test_an_unknown_query_name_is_refused(world: TestWorld) -> None:
     """VX-18: `orderBy` among them; those of every Google API are not."""
     url = f"{world.endpoint}/v1/{PARENT}/customJobs"
