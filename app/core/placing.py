@@ -133,6 +133,12 @@ def place(hosts: Iterable[Host], needs: Sequence[Need]) -> Placement | Hold:
     return Room(hosts).place(needs)
 
 
+def hopeless(hosts: Sequence[Host], needs: Sequence[Need]) -> Hold | None:
+    """Why the gang would find no place though every node were ready and free; None if it would find one."""
+    hold = _hold(hosts, needs)
+    return hold if hold.hopeless else None
+
+
 def _hold(hosts: Sequence[Host], needs: Sequence[Need]) -> Hold:
     """Why the gang finds no place on these nodes."""
     if not hosts:

@@ -16,7 +16,7 @@ _LOCKED = "ORDER BY j.account, j.region, j.number FOR UPDATE OF j"  # the order 
 WAITING = f"""SELECT {_FACTS}, NULL FROM custom_job j
     WHERE {_FLEET} AND j.admitted_at IS NULL AND j.cancel_at IS NULL AND j.queued_at <= $5 {_TURN}
     LIMIT $6 OFFSET $7"""
-QUEUED = f"""SELECT {_FACTS}, NULL FROM custom_job j WHERE j.world = $1 AND j.fleet = '' AND j.ended_at IS NULL
+QUEUED = f"""SELECT {_FACTS}, NULL, j.needs FROM custom_job j WHERE j.world = $1 AND j.fleet = '' AND j.ended_at IS NULL
     AND j.admitted_at IS NULL AND j.cancel_at IS NULL {_TURN} LIMIT $2"""
 HOLES = f"""SELECT {_FACTS}, h.names FROM custom_job j
     CROSS JOIN LATERAL (SELECT array_agg('workerpool' || r.pool || '-' || r.ordinal ORDER BY r.pool, r.ordinal) AS names
@@ -72,9 +72,10 @@ async def waiting(tx: Tx, scope: Scope, cluster_id: str, now: WorldTime, limit: 
     return [Guest(*row) for row in await tx.fetch(WAITING, *_key(scope, cluster_id), now, limit, skip)]
 
 
-async def queued_for_quota(tx: Tx, world: str, limit: int) -> list[Guest]:
-    """Jobs that queue in the pools of their regions, in the order in which they came."""
-    return [Guest(*row) for row in await tx.fetch(QUEUED, world, limit)]
+async def queued_for_quota(tx: Tx, world: str, limit: int) -> list[tuple[Guest, dict[str, int]]]:
+    """Jobs that queue in the pools of their regions, in the order in which they came, and what of each metric they
+    need."""
+    return [(Guest(*guest), needs) for *guest, needs in await tx.fetch(QUEUED, world, limit)]
 
 
 async def holes(tx: Tx, scope: Scope, cluster_id: str) -> list[Guest]:

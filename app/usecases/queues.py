@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from app.core.admission import check_needs
 from app.core.cluster import Cluster
-from app.core.placing import Hold, Host
+from app.core.errors import LimitExceeded
+from app.core.placing import Hold, Host, Reason, hopeless
 from app.core.scope import Scope
-from app.store import clusters, fleet_jobs, placements
+from app.store import capacity, clusters, fleet_jobs, placements
 from app.store.db import Tx
 from app.store.fleet_jobs import Guest
 from app.usecases import clocks
@@ -15,6 +17,7 @@ from app.usecases.fleet_admission import MOST_SHOWN, gang_of, host_of, look
 
 QUOTA_IN_USE = "quota-in-use"
 QUOTA_MESSAGE = "Others use the project's quota in this region. It starts in its turn, when enough of it is free."
+QUOTA_TOO_SMALL = "quota-too-small"
 
 
 class Fleet(NamedTuple):
@@ -55,9 +58,27 @@ async def queue(tx: Tx, world: str, cluster: str | None) -> list[Queued]:
         if one.hosts:
             seen = await look(tx, Scope(world, one.account, one.region), one, now)
             held = seen.service.held
-            found += [_queued(guest, one, held[guest.name]) for guest in seen.guests if guest.name in held]
+            hosts = seen.service.hosts
+            found += [_queued(guest, one, hosts, held[guest.name]) for guest in seen.guests if guest.name in held]
     if cluster is None:
-        for guest in await fleet_jobs.queued_for_quota(tx, world, MOST_SHOWN):
+        found += await _for_quota(tx, world)
+    return found
+
+
+async def _for_quota(tx: Tx, world: str) -> list[Queued]:
+    """Those in the regions' pools. A quota that was lowered after a job came may be smaller than the job."""
+    found: list[Queued] = []
+    limits: dict[Scope, dict[str, int]] = {}
+    for guest, needs in await fleet_jobs.queued_for_quota(tx, world, MOST_SHOWN):
+        scope = Scope(world, guest.account, guest.region)
+        if scope not in limits:
+            limits[scope] = await capacity.quotas(tx, scope)
+        try:
+            check_needs(needs, limits[scope])
+        except LimitExceeded as error:
+            message = f"{error}. It is passed over until the quota is raised."
+            found.append(Queued(guest, None, _gpus(guest), QUOTA_TOO_SMALL, message))
+        else:
             found.append(Queued(guest, None, _gpus(guest), QUOTA_IN_USE, QUOTA_MESSAGE))
     return found
 
@@ -76,7 +97,10 @@ def _by_model(cluster: Cluster, hosts: Sequence[Host]) -> Iterator[Fleet]:
         yield Fleet(cluster, model, len(these), sum(host.gpus for host in these), ready, taken)
 
 
-def _queued(guest: Guest, cluster: Cluster, hold: Hold) -> Queued:
+def _queued(guest: Guest, cluster: Cluster, hosts: Sequence[Host], hold: Hold) -> Queued:
+    """Nobody is told that he is behind others when he will not start in his turn either."""
+    if hold.reason is Reason.BEHIND_OTHERS:
+        hold = hopeless(hosts, gang_of(guest).needs) or hold
     return Queued(guest, cluster, _gpus(guest), hold.reason, hold.message)
 
 

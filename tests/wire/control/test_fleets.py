@@ -111,3 +111,28 @@ def test_who_waits_and_why_also_for_quotas(world: TestWorld) -> None:
     counts = {"nodes": 1, "gpus": 8, "ready": 8, "taken": 8}
     assert world.control("GET", "fleets") == {"fleets": [fleet | counts]}
     assert "h100-80gb" in command(world, "fleet", "list")
+
+
+def test_who_cannot_start_in_his_turn_either_is_told_why(world: TestWorld) -> None:
+    """VX-1, VX-24: neither behind others on a cluster, nor for a quota that was lowered below the job."""
+    world.sagemaker.create_cluster(**eks(gpu_group(1)))
+    world.advance(minutes=10)
+    submit(world, gpus(1, 8), name="first")
+    submit(world, gpus(1, 8), name="second")
+    waiting = submit(world, gpus(1, 8), gpus(1, 8), name="huge")
+    quota = {
+        "name": "aiplatform.googleapis.com/custom_model_training_cpus",
+        "account": waiting.split("/")[1],
+        "region": "us-central1",
+    }
+    world.control("POST", "quotas", json=quota | {"value": 4})
+    for name in ("pooled", "lowered"):
+        world.vertex.create_custom_job(parent=PARENT, custom_job=custom_job(name))
+    world.control("POST", "quotas", json=quota | {"value": 2})
+    rows = world.control("GET", "queue")["queue"]
+    assert [(row["job_name"], row["reason"]) for row in rows] == [
+        ("second", "gpus-in-use"),
+        ("huge", "fleet-too-small"),
+        ("lowered", "quota-too-small"),
+    ]
+    assert "exceed quota limits: aiplatform.googleapis.com/custom_model_training_cpus. It is" in rows[2]["message"]
