@@ -23,6 +23,8 @@ _REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
 _ROLES = ("chief", "worker", "ps", "evaluator")
 """What TensorFlow calls the pools, by their places."""
 _SCHEME = "gs://"
+SPECS = ("CLUSTER_SPEC", "TF_CONFIG")
+"""Variables that tell the job's whole spec, as it was given."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ programs along (`keeper.py`), and a reconciler then loses their workers, which b
 import asyncio
 import contextlib
 import logging
+import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
@@ -22,8 +23,9 @@ from app.settings import Settings
 from app.store.db import CONNECTION_LOST, Database, Tx
 from app.usecases import executing
 from app.usecases.executing import EXECUTOR, Output
+from app.workers.execution import Execution
 from app.workers.loop import LONGEST_BACKOFF, Work, Worker, run_worker
-from app.workers.program import Program
+from app.workers.run_folders import RunFolders
 
 FLUSH_SECONDS = 0.1
 FLUSH_LINES = 500
@@ -57,6 +59,7 @@ class Executor:
     def __init__(self, worker: Worker) -> None:
         self._worker = worker
         self._claims = 0
+        self._folders = RunFolders()
         self._runs: dict[Held, _Run] = {}
         self._tasks: dict[Held, asyncio.Task[None]] = {}
 
@@ -69,7 +72,7 @@ class Executor:
         held = await db.run(executing.held, self._worker.name)
         for one, current in self._runs.items():
             if not held.get(one, False):
-                current.program.stop()
+                current.execution.stop()
         for one in held.keys() - self._runs.keys():
             await db.run(executing.lose, one)
         room = settings.execute_processes - len(self._runs)
@@ -77,7 +80,7 @@ class Executor:
             return False
         self._claims += 1
         for one, start in await db.run(executing.claim, self._worker.name, self._claims, room):
-            self._runs[one] = _Run(db, settings, one, start)
+            self._runs[one] = _Run(db, settings, one, start, self._folders.make(start.name))
             self._tasks[one] = asyncio.create_task(self._runs[one].perform())
         return False
 
@@ -86,17 +89,18 @@ class Executor:
         for task in self._tasks.values():
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        self._folders.close()
 
 
 class _Run:
     """One run: its program, and what is told of it."""
 
-    def __init__(self, db: Database, settings: Settings, held: Held, start: Start) -> None:
+    def __init__(self, db: Database, settings: Settings, held: Held, start: Start, folder: Path) -> None:
         self._db, self._settings, self._held, self._start = db, settings, held, start
         base = settings.endpoint or settings.base_url
         world = "" if start.world == DEFAULT_WORLD else f"/w/{quote(start.world, safe='')}"
-        self.program = Program(start, db, base.rstrip("/") + world, settings.execute_processes)
-        self._offset, self._reported = 0, 0
+        self.execution = Execution(start, db, base.rstrip("/") + world, settings.execute_processes, folder)
+        self._offset, self._reported, self._is_known = 0, 0, False
         self._last: Measurement | None = None
 
     @property
@@ -110,7 +114,7 @@ class _Run:
             await self._report()
             measuring = asyncio.create_task(self._measure())
             try:
-                code = await self.program.perform()
+                code = await self.execution.perform()
             finally:
                 measuring.cancel()
                 await asyncio.gather(measuring, return_exceptions=True)
@@ -124,11 +128,11 @@ class _Run:
         finally:
             telling.cancel()
             await asyncio.gather(telling, return_exceptions=True)
-            await self.program.close()
+            await asyncio.to_thread(shutil.rmtree, self.execution.folder, ignore_errors=True)
 
     async def _tell(self) -> None:
         """Lines into the log, many at a time."""
-        queue = self.program.output
+        queue = self.execution.output
         while (first := await queue.get()) is not None:
             lines: list[Output] = [first]
             await clock.sleep(FLUSH_SECONDS)
@@ -138,23 +142,27 @@ class _Run:
                     over = True
                 else:
                     lines.append(line)
-            await self._surely(executing.tell, self._held, lines, self._settings.log_lines_per_job)
+            try:
+                await self._surely(executing.tell, self._held, lines, self._settings.log_lines_per_job)
+            except Exception:  # a line that cannot be kept stops neither the program nor the lines behind it
+                log.exception("lines of a program are lost", extra={"facts": {"run": str(self._held)}})
             if over:
                 return
 
     async def _measure(self) -> None:
         while self._is_trial:
             await clock.sleep(METRIC_SECONDS)
-            if self.program.metrics.exists():
+            if self.execution.metrics.exists():
                 await self._report()
 
     async def _report(self) -> None:
         """What the program of a trial has written to its metric file since."""
         if not self._is_trial or self._reported >= MOST_REPORTS:
             return
-        lines = self._new_lines(self.program.metrics)[: MOST_REPORTS - self._reported]
-        if lines or not self._reported:
+        lines = self._new_lines(self.execution.metrics)[: MOST_REPORTS - self._reported]
+        if lines or not self._is_known:
             found = await self._surely(executing.report, self._held, self._start, lines, self._reported, self._last)
+            self._is_known = True
             self._reported += len(found)
             self._last = found[-1] if found else self._last
 
@@ -176,7 +184,7 @@ class _Run:
             try:
                 return await self._db.run(work, *args, **kwargs)
             except (TimeoutError, asyncpg.PostgresError, *CONNECTION_LOST) as error:
-                if isinstance(error, ValueError):
+                if isinstance(error, (ValueError, asyncpg.DataError, asyncpg.IntegrityConstraintViolationError)):
                     raise
                 log.warning("not told yet", extra={"facts": {"run": str(self._held), "error": type(error).__name__}})
                 await clock.sleep(LONGEST_BACKOFF)

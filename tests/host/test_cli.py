@@ -32,6 +32,13 @@ def windtunnel(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
     ("words", "environ", "code", "complaint"),
     [
         (["up", "--nope"], {}, 2, "--nope"),
+        (["executor"], {}, 2, "set WINDTUNNEL_EXECUTE_JOBS=true"),
+        (
+            ["up", "--execute-jobs"],
+            {"WINDTUNNEL_HOST": "0.0.0.0", "WINDTUNNEL_CONTROL_TOKEN": "t"},
+            2,
+            "--host 127.0.0.1",
+        ),
         (["up", "--grpc-port", "-1"], {}, 2, "--grpc-port"),
         (["up"], {"WINDTUNNEL_PROT": "1"}, 2, "WINDTUNNEL_PROT is not a setting"),
         (["up", "--host", "0.0.0.0"], {}, 2, "WINDTUNNEL_CONTROL_TOKEN"),

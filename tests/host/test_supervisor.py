@@ -118,6 +118,28 @@ def test_killed_processes_come_back(data: Path) -> None:
     assert up.end() == 0
 
 
+def test_an_executor_only_where_it_is_asked_for(data: Path) -> None:
+    """VX-16: and its programs end with the service."""
+    up = Up(data, "--execute-jobs", "--profile", "instant")
+    assert set(up.facts["processes"]) == {"api", "reconciler", "scheduler", "grpc", "executor"}
+    pool = {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "1"}
+    pool |= {"containerSpec": {"imageUri": "gcr.io/p/train", "command": ["sleep", "600.25"]}}
+    request = urllib.request.Request(
+        f"{up.facts['endpoint']}/v1/projects/p/locations/us-central1/customJobs",
+        json.dumps({"displayName": "train", "jobSpec": {"workerPoolSpecs": [pool]}}).encode(),
+        {"content-type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        assert answer.status == 200
+
+    def running() -> list[int]:
+        return [one.pid for one in psutil.process_iter(["cmdline"]) if one.info["cmdline"] == ["sleep", "600.25"]]
+
+    until(lambda: running() != [])
+    assert up.end() == 0
+    until(lambda: running() == [])
+
+
 def _names(data: Path) -> set[str]:
     found = set()
     for each in _of(data):

@@ -5,6 +5,7 @@ import io
 import json
 import sys
 import tarfile
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -217,10 +218,13 @@ def test_a_killed_executor_loses_its_programs(lab: Lab, tmp_path: Path) -> None:
     pid = until(lambda: log.exists() and log.read_text().split(), "it does not begin")[0]
     lab.executor.kill()
     until(lambda: not psutil.pid_exists(int(pid)), "its program goes on")
+    left = list(Path(tempfile.gettempdir()).glob("windtunnel-executor-*/workerpool0-0-*"))
     lab.executor.start()
     until(lambda: not tables(world)["execution"], "it is not missed")
     assert finish(jobs, name)["state"] == "JOB_STATE_SUCCEEDED"
     assert len(log.read_text().split()) == 2
+    assert left
+    assert not [path for path in left if path.exists()], "the next executor removes its files"
     assert "The machine of workerpool0-0 is lost (executor)." in texts(world, "service")
 
 
@@ -333,8 +337,25 @@ def test_output_is_bounded(lab: Lab) -> None:
     """VX-16: a line is cut, and what is no text is told as such."""
     world = lab.running.world()
     jobs = Jobs(world)
-    code = "import sys; sys.stdout.buffer.write(b'x' * 300_000 + b'\\n\\xff\\x00end')"
+    code = (
+        "import sys\n"
+        'print(\'{"a": "\\\\ud800"}\', flush=True)\n'
+        "sys.stdout.buffer.write(b'x' * 300_000 + b'\\n\\xff\\x00end')"
+    )
     assert finish(jobs, jobs.create(python(code)))["state"] == "JOB_STATE_SUCCEEDED"
     found = texts(world)
     assert max(map(len, found)) <= 16 * 1024
     assert "\ufffdend" in found
+
+
+def test_a_program_that_never_stops_writing(lab: Lab) -> None:
+    """VX-16: so much is kept of a run, and cancel ends it though it does not listen."""
+    world = lab.running.world()
+    jobs = Jobs(world)
+    name = jobs.create(container("sh", "-c", "trap '' TERM; while :; do yes; done"))
+    begin(jobs, name)
+    until(lambda: any("is not kept" in text for text in texts(world)), "it is not bounded")
+    jobs.cancel(name)
+    world.advance(60)
+    assert jobs.state(name) == "CANCELLED"
+    until(lambda: not tables(world)["execution"], "it goes on")

@@ -3,16 +3,14 @@
 import asyncio
 import contextlib
 import os
-import shutil
 import signal
 import sys
-import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
 from app import clock
 from app.core.errors import DomainError
-from app.core.executing import Start, command, environment, exit_code, mounted, place_of, relocated
+from app.core.executing import SPECS, Start, command, environment, exit_code, mounted, place_of, relocated
 from app.core.log_lines import ERROR, INFO
 from app.store.db import Database
 from app.usecases.executing import Output
@@ -43,13 +41,13 @@ class Prepared(NamedTuple):
     folder: Path
 
 
-class Program:
+class Execution:
     """A program that runs for a replica: `output` gives its lines, None at their end; `perform` its exit code."""
 
-    def __init__(self, start: Start, db: Database, endpoint: str, most_replicas: int) -> None:
+    def __init__(self, start: Start, db: Database, endpoint: str, most_replicas: int, folder: Path) -> None:
         self.start = start
         self.output: asyncio.Queue[Output | None] = asyncio.Queue(1000)
-        self.folder = Path(tempfile.mkdtemp(prefix=f"windtunnel-{start.job.job_id}-{start.name}-"))
+        self.folder = folder
         self.metrics = self.folder / "hypertune" / "output.metrics"
         self._db, self._endpoint, self._most_replicas = db, endpoint, most_replicas
         self._staged = Staged(db, start.world, self.folder / "gcs")
@@ -65,17 +63,13 @@ class Program:
         """Run it; its exit code as the service tells it. However this ends, no process of the group is left."""
         try:
             code = await self._run(await self._prepare())
-        except (Cannot, DomainError, OSError) as error:
+        except (Cannot, DomainError, OSError, ValueError) as error:
             await self._say(f"The program cannot be run here: {error}", ERROR)
             code = NOT_FOUND
         finally:
             self._kill()
         await self.output.put(None)
         return code
-
-    async def close(self) -> None:
-        """Remove its files."""
-        await asyncio.to_thread(shutil.rmtree, self.folder, ignore_errors=True)
 
     async def _prepare(self) -> Prepared:
         start = self.start
@@ -88,13 +82,13 @@ class Program:
             (self.folder / name).mkdir()
         words = command(start, sys.executable)
         variables = environment(start, self._given())
-        texts = [*words, *variables.values()]
-        for bucket, name in mounted(texts):
+        pathlike = {name: value for name, value in variables.items() if name not in SPECS}
+        for bucket, name in mounted([*words, *pathlike.values()]):
             await self._staged.fetch(bucket, name)
         root = str(self.folder / "gcs")
-        moved = {name: relocated(value, root) for name, value in variables.items()}
-        await self._unpack(moved)
-        return Prepared([relocated(word, root) for word in words], moved, self.folder / "work")
+        variables |= {name: relocated(value, root) for name, value in pathlike.items()}
+        await self._unpack(variables)
+        return Prepared([relocated(word, root) for word in words], variables, self.folder / "work")
 
     def _given(self) -> dict[str, str]:
         """What a container would bring along, and where Cloud Storage is. Nothing of ours: it may be secret."""
@@ -145,6 +139,7 @@ class Program:
         try:
             await process.wait()
             self._kill()  # who killed the keeper has not killed the program
+            self._group = None  # its number may be another's from now on
             await asyncio.wait(readers, timeout=DRAIN_SECONDS)
             status = os.read(read, 4096).decode()
         finally:
@@ -193,6 +188,9 @@ class Program:
         """Line by line, as fast as the log takes them; what is too long is cut."""
         rest = b""
         while chunk := await stream.read(CHUNK):
+            if self._lines > MOST_LINES:
+                rest = b""
+                continue
             *lines, rest = (rest + chunk).split(b"\n")
             if len(rest) > MOST_LINE_BYTES:
                 lines, rest = [*lines, rest], b""
