@@ -14,6 +14,7 @@ from app.commands import (
     fault,
     fleet,
     image,
+    job,
     logs,
     observe,
     price,
@@ -61,6 +62,7 @@ app.command()(status.status)
 app.command()(doctor.doctor)
 app.command()(bill.bill)
 app.command()(fleet.queue)
+app.command()(job.job)
 app.command()(logs.logs)
 app.command()(world.reset)
 app.command()(observe.requests)

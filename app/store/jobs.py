@@ -43,7 +43,7 @@ LISTED = f"""SELECT {JOB.select} FROM custom_job WHERE world = $1 AND account = 
     AND deleted_at IS NULL AND ($4::bigint IS NULL OR number < $4) ORDER BY number DESC LIMIT $5"""
 _FLEET = "world = $1 AND fleet_account = $2 AND fleet_region = $3 AND fleet = $4 AND ended_at IS NULL"
 WAITING = f"""SELECT account, region, job_id, needs FROM custom_job WHERE {_FLEET} AND admitted_at IS NULL
-    AND cancel_at IS NULL AND queued_at <= $5 ORDER BY queued_at, created_at, account, region, number FOR UPDATE"""
+    AND cancel_at IS NULL AND queued_at <= $5 ORDER BY queued_at, created_at, account, region, number"""
 _ACTIVE = "attempt_at IS NOT NULL AND ended_at IS NULL"
 ADMIT = """UPDATE custom_job SET admitted_at = $5, updated_at = $5, due_at = $5
     WHERE world = $1 AND account = $2 AND region = $3 AND job_id = ANY($4)"""
@@ -137,7 +137,7 @@ async def listed(tx: Tx, scope: Scope, before: int | None, limit: int) -> list[J
 
 
 async def waiting(tx: Tx, fleet_scope: Scope, fleet: str, now: WorldTime) -> list[Waiting]:
-    """The jobs that queue for the fleet, the first to be served first, locked."""
+    """The jobs that queue for the fleet, the first to be served first."""
     return [Waiting(*row) for row in await tx.fetch(WAITING, *_key(fleet_scope, fleet), now)]
 
 

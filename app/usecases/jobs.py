@@ -1,15 +1,15 @@
 """Custom jobs as requests see them: create, get, list, cancel, delete (VX-1, VX-14, VX-15)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.core import job_spec
 from app.core.admission import check_needs
 from app.core.cluster import Cluster
 from app.core.errors import FailedPrecondition, NotFound
 from app.core.ids import job_id
-from app.core.job import FINAL, POOL, Job, job_name, state
+from app.core.job import FINAL, POOL, Job, JobState, job_name, state
 from app.core.job_labels import Home, wish_of
 from app.core.machines import check_machine, metrics
 from app.core.program import program
@@ -161,6 +161,31 @@ def unknown(scope: Scope, job_id: str) -> NotFound:
     """The service's words, and what to do."""
     name = job_name(scope.account, scope.region, job_id[:64])
     return NotFound(f"The custom job {name} was not found. List the jobs of this location.", ("job", job_id))
+
+
+async def named(tx: Tx, world: str, name: str) -> Job:
+    """The job by its id or its display name: then the newest of that name, in any project and region. NotFound."""
+    found = await jobs.named(tx, world, name)
+    if found is None:
+        raise NotFound(f"There is no job '{name[:128]}' in world '{world}'. Name it by its id or its display name.")
+    return found
+
+
+class Inspected(NamedTuple):
+    """A job, the state that is told of it, and its workers."""
+
+    job: Job
+    state: JobState
+    replicas: Sequence[Replica]
+
+
+async def inspect(tx: Tx, world: str, name: str) -> Inspected:
+    """The job of the name, as `named` finds it, and all that is known of it."""
+    known = await named(tx, world, name)
+    scope = Scope(world, known.account, known.region)
+    job, seen_in = await get(tx, scope, known.job_id)
+    workers = await replicas.of_jobs(tx, scope, [job.job_id])
+    return Inspected(job, state(job, seen_in.now), workers[job.job_id])
 
 
 async def listed(tx: Tx, scope: Scope, before: int | None = None, limit: int = MOST_LISTED) -> list[Job]:

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from app.core.errors import NotFound
 from app.core.job import FINAL, Job, state
 from app.core.log_filter import Clocks, log_filter, needed
 from app.core.log_lines import Line, Place, entry
 from app.core.scope import Scope
 from app.core.times import WorldTime
-from app.store import jobs, logs
+from app.store import logs
 from app.store.db import Tx
+from app.usecases import jobs
 from app.usecases.clocks import read
 
 CHUNK = 1000
@@ -78,8 +78,6 @@ async def of_job(
 ) -> JobLog:
     """Lines of a job, by its id or its display name: then of the newest of that name. NotFound."""
     job = await jobs.named(tx, world, named)
-    if job is None:
-        raise NotFound(f"There is no job '{named[:128]}' in world '{world}'. Name it by its id or its display name.")
     now = (await read(tx, world)).now
     scope = Scope(world, job.account, job.region)
     lines = await logs.of_job(tx, scope, job.job_id, task=task, since=since, after=after, limit=limit)
