@@ -1,6 +1,7 @@
 """`windtunnel env`: the lines for `eval`."""
 
-import contextlib
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +13,6 @@ from app.commands.output import as_json_text
 if TYPE_CHECKING:
     from app.settings import Settings
 
-Python = Annotated[bool, typer.Option("--python", help="Print the lines for Vertex AI's Python SDK instead.")]
 SECONDS = 5.0  # wall time that an answer may take
 
 
@@ -30,10 +30,9 @@ def env(
     from app.settings import config_file
 
     settings, address = told(endpoint, config)
-    if world is not None:
-        _refuse_missing(settings, world_endpoint(address, world))
-    elif endpoint is None:
+    if world is None and endpoint is None:
         address = world_endpoint(address, "")  # the terminal may have been in another world until now
+    settings = _served(settings, world_endpoint(address, world), named=world is not None)
     file = config_file(config)
     if python:
         print("\n".join(python_lines(address, world)))
@@ -43,11 +42,17 @@ def env(
         print("\n".join(shell_lines(settings, address, world, file)))
 
 
-def _refuse_missing(settings: "Settings", address: str) -> None:
-    """Raise Refused if the service answers and says that it has no such world; it need not run yet."""
-    with contextlib.suppress(Unreachable):
-        try:
-            request(settings, address, "GET", "clock", timeout=SECONDS)
-        except Refused as error:
-            if error.status == 404:
-                raise
+def _served(settings: "Settings", address: str, *, named: bool) -> "Settings":
+    """The settings with the data directory that the service has, where its certificate is; it need not run yet.
+
+    Raise Refused if the service answers and says that it has no such world as was `named`.
+    """
+    try:
+        data = request(settings, address, "GET", "status", timeout=SECONDS)["data"]
+    except Unreachable:
+        return settings
+    except Refused as error:
+        if named and error.status == 404:
+            raise
+        return settings
+    return replace(settings, data=Path(data), database_url=None, ephemeral=False) if data else settings

@@ -10,6 +10,7 @@ from typer.testing import CliRunner, Result
 
 from app.cli import app
 from app.commands.client import Refused
+from app.host import certificate
 from app.settings import Settings
 from tests.kit import Running, TestWorld, group, serving, slurm, workers
 from tests.plans import buy
@@ -165,6 +166,15 @@ def test_a_terminal_is_in_a_world(windtunnel: Windtunnel, monkeypatch: pytest.Mo
     windtunnel.run("world", "drop", windtunnel.world.name)
     assert windtunnel.run("world", "list").exit_code == 0
     assert windtunnel.run("world", "create", windtunnel.world.name).exit_code == 0
+
+
+def test_env_trusts_the_certificate_of_the_service_that_is_meant(dsn: str, tmp_path: Path) -> None:
+    """VX-20: whose data is elsewhere, as that of `up --ephemeral` is."""
+    settings = Settings(database_url=dsn, frozen=True, data=tmp_path, supervised=True)
+    roots = certificate.ensure(settings).roots
+    with serving(settings) as running:
+        ran = CliRunner().invoke(app, ["env", "--endpoint", running.base, "--json"], catch_exceptions=False)
+    assert json.loads(ran.stdout)["GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"] == str(roots)
 
 
 def test_counts_that_come_late_and_chaos(windtunnel: Windtunnel) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from app.core.google import GoogleOperation
 from app.core.listing_filter import Vocabulary
-from app.core.pipeline import PipelineState, PipelineView, Task, task_of
+from app.core.pipeline import PipelineView, Task, task_of
 from app.core.scope import Scope
 from app.store.db import Tx
 from app.usecases import pipelines
@@ -22,7 +22,7 @@ from app.wire.vertex.custom_jobs import home, region_of
 from app.wire.vertex.job_constraints import broken
 from app.wire.vertex.listing import Listable, Listing, Position
 from app.wire.vertex.messages.jobs import CustomJobSpec
-from app.wire.vertex.messages.pipelines import TrainingPipeline
+from app.wire.vertex.messages.pipelines import PipelineState, TrainingPipeline
 from app.wire.vertex.messages.requests import (
     CreateTrainingPipelineRequest,
     ListRequest,
@@ -38,7 +38,9 @@ COLLECTION = "trainingPipelines"
 INPUTS = "training_task_inputs"
 _TASKS: Mapping[Task, type[Message]] = {"custom": CustomJobSpec, "tuning": HyperparameterTuningJobSpec}
 _LIST = Vocabulary(
-    texts=JOB_LIST.texts | {"training_task_definition"}, times=JOB_LIST.times, states=frozenset(PipelineState)
+    texts=JOB_LIST.texts | {"training_task_definition"},
+    times=JOB_LIST.times,
+    states=frozenset(PipelineState.__members__),
 )
 Answer = dict[str, Any]
 

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from app.core.job import JobState
 from app.core.listing_filter import Vocabulary
 from app.core.times import WorldTime
 from app.wire.google.scalars import rfc3339
+from app.wire.vertex.messages.jobs import JobState
 
 JOB_LIST = Vocabulary(
     texts=frozenset({"display_name"}),
     times=frozenset({"create_time", "start_time", "end_time", "update_time"}),
-    states=frozenset(JobState),
+    states=frozenset(JobState.__members__),
 )
 
 

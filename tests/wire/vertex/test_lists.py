@@ -50,6 +50,7 @@ def test_filters(world: TestWorld) -> None:
     create(world, "new-2", labels={"team": "blue"})
     assert names(world, filter='display_name:"new-*"') == ["new-2", "new-1"]
     assert names(world, filter="state=JOB_STATE_SUCCEEDED") == ["old"]
+    assert names(world, filter='state="JOB_STATE_EXPIRED" OR state="JOB_STATE_PAUSED"') == []
     assert names(world, filter=f'create_time>="{middle}" AND labels.team=red') == ["new-1"]
     assert names(world, filter=f"NOT (createTime < {middle} OR displayName=new-2)") == ["new-1"]
     assert names(world, filter="labels.team:* labels.team!=red") == ["new-2"]
