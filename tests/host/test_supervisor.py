@@ -60,6 +60,10 @@ class Up:
         return code
 
 
+PROCESSES = {"api", "grpc", "reconciler", "scheduler"}
+"""What `up` keeps when all extras are installed."""
+
+
 @pytest.fixture
 def data() -> Iterator[Path]:
     made = Path(tempfile.mkdtemp(prefix="wt-"))
@@ -95,7 +99,7 @@ def test_up_says_where_and_ends_on_a_signal(data: Path) -> None:
     """CT-11: ready when it says so; SIGTERM ends every process within ten seconds, exit code 0; the data stays."""
     up = Up(data)
     assert up.get("/_windtunnel/ready")[0] == 200
-    assert set(up.facts["processes"]) == {"api", "reconciler", "scheduler"}
+    assert set(up.facts["processes"]) == PROCESSES
     assert up.facts["data"] == str(data)
     assert len(_of(data)) >= 5
     up.process.send_signal(signal.SIGTERM)
@@ -108,11 +112,11 @@ def test_up_says_where_and_ends_on_a_signal(data: Path) -> None:
 def test_killed_processes_come_back(data: Path) -> None:
     """`kill -9` of a child or of the database: it is started again and the service is ready again."""
     up = Up(data)
-    for name in ("api", "reconciler", "scheduler"):
+    for name in PROCESSES:
         os.kill(up.facts["processes"][name], signal.SIGKILL)
     postmaster = int((data / "postgres" / "postmaster.pid").read_text().splitlines()[0])
     os.kill(postmaster, signal.SIGKILL)
-    until(lambda: _names(data) == {"api", "reconciler", "scheduler"} and _postmaster(data) not in (None, postmaster))
+    until(lambda: _names(data) == PROCESSES and _postmaster(data) not in (None, postmaster))
     until(lambda: up.get("/_windtunnel/ready")[0] == 200)
     assert not set(up.facts["processes"].values()) & {each.pid for each in _of(data)}
     assert up.end() == 0
