@@ -213,11 +213,16 @@ async def take_lease(tx: Tx, name: str, owner: str, seconds: float) -> int | Non
 
 
 async def move(tx: Tx, name: str, epoch: int, now: WorldTime, seconds: float) -> bool:
-    """Set the leased world's clock to `now` and renew the lease; False when the lease was lost."""
+    """Set the leased world's clock to `now` and renew the lease; False when the lease was lost.
+
+    In a frozen world one that ran out in a long pass is still its holder's, until somebody else takes it: nothing has
+    moved since.
+    """
     moved = await tx.fetchval(
         f"""UPDATE world SET base = greatest(base, $3), base_wall = clock_timestamp(),
         lease_until_wall = clock_timestamp() + make_interval(secs => $4)
-        WHERE name = $1 AND lease_epoch = $2 AND {_LEASED} RETURNING true""",
+        WHERE name = $1 AND lease_epoch = $2 AND lease_until_wall IS NOT NULL AND (frozen OR {_LEASED})
+        RETURNING true""",
         name,
         epoch,
         now,

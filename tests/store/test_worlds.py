@@ -89,6 +89,19 @@ async def test_time_never_goes_back_when_a_lease_lapses(database: Database) -> N
     assert at(600) <= lapsed.now <= after.now < at(900)
 
 
+async def test_a_pass_may_outlast_the_lease_of_a_frozen_world(database: Database, scope: Scope) -> None:
+    """CT-1, RL-6: nobody else moves anything there; its holder goes on, until another has taken it or it is released."""
+    async with database.connection() as connection:
+        slow = await worlds.take_lease(connection, scope.world, "slow", 0)
+        assert slow is not None
+        assert await worlds.move(connection, scope.world, slow, at(10), 0)
+        fresh = await worlds.take_lease(connection, scope.world, "next", 60)
+        assert fresh is not None
+        assert not await worlds.move(connection, scope.world, slow, at(20), 60)
+        await worlds.release(connection, scope.world, fresh)
+        assert not await worlds.move(connection, scope.world, fresh, at(30), 60)
+
+
 async def test_only_one_holds_the_lease_and_each_has_a_higher_epoch(database: Database, scope: Scope) -> None:
     """RL-6: the epoch rises at every taking and never falls."""
     async with database.connection() as connection:
