@@ -187,11 +187,6 @@ def test_counts_that_come_late_and_chaos(windtunnel: Windtunnel) -> None:
     windtunnel.say("fault", "clear")
 
 
-def test_an_effect_of_a_later_version_is_refused_by_name(windtunnel: Windtunnel) -> None:
-    with pytest.raises(Refused, match="worker-oom"):
-        windtunnel.say("fault", "add", "worker-oom")
-
-
 def test_prices(windtunnel: Windtunnel) -> None:
     """CT-5."""
     windtunnel.say("price", "set", TYPE, "1.25")
