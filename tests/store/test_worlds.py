@@ -90,7 +90,7 @@ async def test_time_never_goes_back_when_a_lease_lapses(database: Database) -> N
 
 
 async def test_a_pass_may_outlast_the_lease_of_a_frozen_world(database: Database, scope: Scope) -> None:
-    """CT-1, RL-6: nobody else moves anything there; its holder goes on, until another has taken it or it is released."""
+    """CT-1, RL-6: nobody else moves anything there; its holder goes on, until another takes it or it is released."""
     async with database.connection() as connection:
         slow = await worlds.take_lease(connection, scope.world, "slow", 0)
         assert slow is not None
