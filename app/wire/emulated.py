@@ -12,6 +12,8 @@ from app.wire.moto import dialect as moto
 
 DIALECTS = {MOTO: moto.MOTO}
 """The profiles whose worlds have another's manners."""
+GOOGLE = frozenset({"vertex", "storage", "logging"})
+"""The APIs whose errors are Google's."""
 
 
 def services() -> tuple[AwsService, ...]:

@@ -24,6 +24,7 @@ from app.wire.control.vocabulary import (
     ServiceOf,
     WorldOf,
 )
+from app.wire.google import errors as google
 
 router = APIRouter(tags=["faults"])
 Name = Annotated[str, Field(min_length=1, max_length=256, pattern=TEXT)]
@@ -198,6 +199,8 @@ def rule_of(given: FaultRule) -> Rule:
     if given.cluster is not None and given.cluster.startswith("arn:"):
         facts |= _of_arn(given.cluster)
     _check_api(given.api, given.operation)
+    if given.effect == "api-error" and given.code is not None:
+        _check_code(given.code, given.api, given.operation)
     chance = MILLION if given.probability is None else round(given.probability * MILLION)
     return Rule(rule_id="", probability=chance, every=given.every or 1, **facts | _length(given))
 
@@ -222,6 +225,16 @@ def _check_api(api: str | None, operation: str | None) -> None:
         near = difflib.get_close_matches(operation, known, n=1)
         hint = f"Did you mean {near[0]}?" if near else "Write it as CreateCluster."
         raise Invalid(f"{api or 'No API here'} {'lacks' if api else 'has'} the operation '{operation[:80]}'. {hint}")
+
+
+def _check_code(code: str, api: str | None, operation: str | None) -> None:
+    """Google's APIs have canonical codes and no others; AWS's have any."""
+    struck = [
+        each for each, names in emulated.operations().items() if api in (None, each) and operation in (None, *names)
+    ]
+    if emulated.GOOGLE.issuperset(struck) and code.upper() not in google.Code.__members__:
+        known = ", ".join(google.Code.__members__)
+        raise Invalid(f"{' or '.join(struck)} has no code '{code}'. Choose one of: {known}.")
 
 
 def _of_arn(arn: str) -> dict[str, str]:

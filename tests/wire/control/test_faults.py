@@ -85,6 +85,11 @@ def test_an_arn_is_understood(world: TestWorld) -> None:
         ({"effect": "api-error", "api": "ec2"}, "There is no API 'ec2' here. Choose one of: sagemaker, ce"),
         ({"effect": "api-error", "api": "ce", "operation": "CreateCluster"}, "ce lacks the operation"),
         ({"effect": "api-throttle", "code": "Busy"}, "one of: ThrottlingException"),
+        (
+            {"effect": "api-error", "api": "vertex", "code": "Busy"},
+            "no code 'Busy'. Choose one of: CANCELLED",
+        ),
+        ({"effect": "api-error", "operation": "GetCustomJob", "code": "503"}, "vertex has no code '503'."),
         ({"effect": "api-error", "operation": "???"}, "Write it as CreateCluster"),
         ({"effect": "api-error", "code": "X\r\nset-cookie: a"}, "code: "),
         ({"effect": "api-error", "group": "workers"}, "takes no 'group'"),
