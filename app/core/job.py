@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from app.core.times import WorldTime
+from app.core.times import WorldTime, millis
 
 STANDARD, SPOT, FLEX_START = "STANDARD", "SPOT", "FLEX_START"
 POOL = ""
@@ -104,6 +104,13 @@ def state(job: Job, now: WorldTime) -> JobState:
     if job.admitted_at is None:
         return JobState.QUEUED
     return JobState.PENDING if job.running_at is None else JobState.RUNNING
+
+
+def ran_ms(job: Job, at: WorldTime) -> int:
+    """Milliseconds in RUNNING over all attempts until `at`, or until the end: what the timeout counts (VX-14)."""
+    if job.running_at is None or job.ended_at is not None:
+        return job.ran_ms
+    return job.ran_ms + millis(job.running_at, at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from datetime import timedelta
 from app.core import job_errors, job_faults
 from app.core.asking import ask
 from app.core.gang import Gang, Surroundings
-from app.core.job import FLEX_START, Job, JobState
+from app.core.job import FLEX_START, Job, JobState, ran_ms
 from app.core.job_errors import CLUSTER_GONE, INTERNAL_ERROR, PREEMPTED, RETRIES, STOCKOUT
 from app.core.log_lines import ERROR, WARNING
 from app.core.replica import AT_WORK, IDLE, Replica, Worker
-from app.core.times import WorldTime, after, millis
+from app.core.times import WorldTime, after
 from app.core.timings import STOCKOUT_PAUSE, STOCKOUT_WAIT
 from app.core.values import evolve
 from app.core.workers import move
@@ -124,7 +124,7 @@ def _end(gang: Gang, outcome: JobState, error: tuple[int, str] | None) -> None:
         shown_at=after(gang.at, gang.around.error_delay) if failed else gang.at,
         error_code=code,
         error_message=message,
-        ran_ms=_ran_ms(gang),
+        ran_ms=ran_ms(gang.job, gang.at),
         decide_at=None,
         internal_at=None,
         retry_at=None,
@@ -136,12 +136,6 @@ def _end(gang: Gang, outcome: JobState, error: tuple[int, str] | None) -> None:
 
 def _fail(gang: Gang, code: int, message: str) -> None:
     _end(gang, JobState.FAILED, (code, message))
-
-
-def _ran_ms(gang: Gang) -> int:
-    """Running time of all attempts up to now."""
-    running = gang.job.running_at
-    return gang.job.ran_ms + (0 if running is None else millis(running, gang.at))
 
 
 def _begin_attempt(gang: Gang) -> bool:
@@ -197,7 +191,7 @@ def _retry(gang: Gang, failure: str) -> None:
     gang.tell(f"The job is retried ({failure}, {count} of {RETRIES[failure]}).", severity=WARNING)
     gang.become(
         retries={**job.retries, failure: count},
-        ran_ms=_ran_ms(gang),
+        ran_ms=ran_ms(gang.job, gang.at),
         running_at=None,
         attempt_at=None,
         retry_at=after(at, STOCKOUT_PAUSE) if failure == STOCKOUT else at,

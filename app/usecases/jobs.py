@@ -9,7 +9,7 @@ from app.core.admission import check_needs
 from app.core.cluster import Cluster
 from app.core.errors import FailedPrecondition, NotFound
 from app.core.ids import job_id
-from app.core.job import FINAL, POOL, Job, JobState, job_name, state
+from app.core.job import FINAL, POOL, Job, JobState, job_name, ran_ms, state
 from app.core.job_labels import Home, wish_of
 from app.core.machines import check_machine, metrics
 from app.core.program import program
@@ -172,10 +172,11 @@ async def named(tx: Tx, world: str, name: str) -> Job:
 
 
 class Inspected(NamedTuple):
-    """A job, the state that is told of it, and its workers."""
+    """A job, the state that is told of it, for how long it has run by now, and its workers."""
 
     job: Job
     state: JobState
+    ran_ms: int
     replicas: Sequence[Replica]
 
 
@@ -185,7 +186,7 @@ async def inspect(tx: Tx, world: str, name: str) -> Inspected:
     scope = Scope(world, known.account, known.region)
     job, seen_in = await get(tx, scope, known.job_id)
     workers = await replicas.of_jobs(tx, scope, [job.job_id])
-    return Inspected(job, state(job, seen_in.now), workers[job.job_id])
+    return Inspected(job, state(job, seen_in.now), ran_ms(job, seen_in.now), workers[job.job_id])
 
 
 async def listed(tx: Tx, scope: Scope, before: int | None = None, limit: int = MOST_LISTED) -> list[Job]:

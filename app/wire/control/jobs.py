@@ -5,11 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
-from app.core.job import Job as CoreJob
 from app.core.job import job_name
 from app.core.replica import Replica
 from app.core.times import WorldTime, to_iso
 from app.usecases import jobs
+from app.usecases.jobs import Inspected
 from app.wire.control.vocabulary import TEXT, ServiceOf, WorldOf
 
 router = APIRouter(tags=["jobs"])
@@ -48,21 +48,22 @@ class JobRecord(BaseModel):
     started: str | None
     ended: str | None
     deciding: str | None = Field(description="When it is decided what becomes of the job after a failure.")
-    running_seconds: float = Field(description="Of the attempts that are over: what the timeout counts.")
+    running_seconds: float = Field(description="In RUNNING, over all attempts until now: what the timeout counts.")
     workers: list[Worker]
 
 
 @router.get("/jobs/{job}", summary="A job, its attempts and its workers")
 async def read_job(job: Named, service: ServiceOf, world: WorldOf) -> JobRecord:
     found = await service.db.run(jobs.inspect, world, job)
-    return _record(found.job, found.state, [_worker(one) for one in found.replicas])
+    return _record(found)
 
 
-def _record(job: CoreJob, told: str, workers: list[Worker]) -> JobRecord:
+def _record(found: Inspected) -> JobRecord:
+    job = found.job
     return JobRecord(
         job=job_name(job.account, job.region, job.job_id),
         display_name=job.display_name,
-        state=told,
+        state=found.state,
         strategy=job.strategy,
         attempt=job.attempt,
         retries=dict(job.retries),
@@ -72,8 +73,8 @@ def _record(job: CoreJob, told: str, workers: list[Worker]) -> JobRecord:
         started=_shown(job.started_at),
         ended=_shown(job.ended_at),
         deciding=_shown(job.decide_at),
-        running_seconds=job.ran_ms / 1000,
-        workers=workers,
+        running_seconds=found.ran_ms / 1000,
+        workers=[_worker(one) for one in found.replicas],
     )
 
 

@@ -1,5 +1,7 @@
 """A job, its attempts and its workers, by the control API and the command line (VX-7, VX-16)."""
 
+from datetime import datetime
+
 import pytest
 from typer.testing import CliRunner
 
@@ -20,6 +22,8 @@ def test_lost_work_and_restarts_are_told(world: TestWorld, jobs: Jobs) -> None:
     world.advance(100)
     told = world.control("GET", "jobs/demo")
     assert (told["job"], told["state"], told["attempt"], told["retries"]) == (job, "JOB_STATE_RUNNING", 1, {})
+    runs = datetime.fromisoformat(world.now()) - datetime.fromisoformat(told["started"])
+    assert told["running_seconds"] == runs.total_seconds() > 90
     first, second = told["workers"]
     assert (first["restarts"], first["machines"], first["lost_seconds"]) == (0, 1, 0)
     assert (second["restarts"], second["machines"], second["runs"]) == (1, 2, 2)
