@@ -55,6 +55,9 @@ class Driver:
         assert done.settled, done
         return done
 
+    async def cancel(self, job_id: str) -> None:
+        await self.db.run(jobs.cancel, self.scope, job_id)
+
     async def view(self, job_id: str) -> View:
         job, world = await self.db.run(jobs.get, self.scope, job_id)
         return view(job, world.now)
