@@ -1,6 +1,7 @@
 """How a job's workers get their machines: as many at once as there are, or all together (VX-2, VX-12)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 from app.core import job_faults
@@ -90,3 +91,29 @@ def _spread(gang: Gang, replica: Replica, number: int) -> timedelta:
     most = gang.around.timings.delays["worker_spread"] // timedelta(seconds=1)
     who = f"{gang.job.job_id}/{replica.name}/{number}"
     return timedelta(seconds=below(gang.around.seed, who, "worker-spread", most + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A job of which so many workers wait for machines of one type."""
+
+    account: str
+    job_id: str
+    strategy: str
+    workers: int
+
+
+def woken(waiting: Iterable[Waiting], free: int) -> list[Waiting]:
+    """Those that may ask again when so many machines are free, of those that wait in this order.
+
+    A job that takes all its machines together asks if they are enough; whether it gets them depends on other types,
+    too, so that it keeps nobody from asking.
+    """
+    found = []
+    for one in waiting:
+        if one.strategy == FLEX_START:
+            found += [one] if one.workers <= free else []
+        elif free > 0:
+            found.append(one)
+            free -= one.workers
+    return found

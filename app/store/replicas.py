@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from app.core.asking import Waiting
 from app.core.replica import Replica, Worker
 from app.core.scope import Scope
 from app.core.times import WorldTime
@@ -22,9 +23,10 @@ SAVE = f"""INSERT INTO job_replica ({", ".join(_KEY[:4])}, {SHAPE.select})
 OF_JOBS = f"""SELECT job_id, {SHAPE.select} FROM job_replica
     WHERE world = $1 AND account = $2 AND region = $3 AND job_id = ANY($4) ORDER BY job_id, pool, ordinal"""
 # Those of jobs on clusters wait for a node.
-OLDEST = """SELECT r.account, r.job_id FROM job_replica r JOIN custom_job j USING (world, account, region, job_id)
+WAITING = """SELECT r.account, r.job_id, j.strategy, count(*)
+    FROM job_replica r JOIN custom_job j USING (world, account, region, job_id)
     WHERE r.world = $1 AND r.region = $2 AND r.machine_type = $3 AND r.waiting_since IS NOT NULL AND j.fleet = ''
-    ORDER BY r.waiting_since, r.account, r.job_id, r.pool, r.ordinal LIMIT $4"""
+    GROUP BY r.account, r.job_id, j.strategy, j.number ORDER BY min(r.waiting_since), r.account, j.number"""
 WAKE = """UPDATE job_replica SET launch_after = greatest(waiting_since, $5)
     WHERE world = $1 AND account = $2 AND region = $3 AND job_id = $4 AND waiting_since IS NOT NULL
         AND stop_at IS NULL"""
@@ -58,10 +60,9 @@ async def save(tx: Tx, scope: Scope, changed: Mapping[str, Sequence[Replica]]) -
         await tx.execute(SAVE, scope.world, scope.account, scope.region, list(job_ids), *map(list, columns))
 
 
-async def oldest_waiting(tx: Tx, world: str, region: str, machine_type: str, limit: int) -> list[tuple[str, str]]:
-    """(account, job id) of the jobs whose workers have waited the longest for a machine of the type."""
-    rows = await tx.fetch(OLDEST, world, region, machine_type, limit)
-    return list(dict.fromkeys(map(tuple, rows)))
+async def waiting(tx: Tx, world: str, region: str, machine_type: str) -> list[Waiting]:
+    """The jobs with workers that wait for a machine of the type, those first that have waited the longest."""
+    return [Waiting(*row) for row in await tx.fetch(WAITING, world, region, machine_type)]
 
 
 async def wake(tx: Tx, scope: Scope, job_id: str, at: WorldTime) -> None:

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from app.core.asking import woken
 from app.core.capacity import WHOLE_REGION, Pool
 from app.core.errors import Invalid, NotFound
 from app.core.scope import Scope
@@ -69,11 +70,11 @@ async def apply_due_changes(tx: Tx, world: str, now: WorldTime) -> int:
 
 async def _wake_jobs(tx: Tx, world: str, wake: capacity.Wake, limit: int) -> int:
     """Let the jobs ask again whose workers have waited the longest."""
-    found = await replicas.oldest_waiting(tx, world, wake.region, wake.instance_type, limit)
-    for account, job_id in sorted(found):
-        scope = Scope(world, account, wake.region)
-        await jobs.hurry(tx, scope, job_id, wake.at)
-        await replicas.wake(tx, scope, job_id, wake.at)
+    found = woken(await replicas.waiting(tx, world, wake.region, wake.instance_type), limit)
+    for one in sorted(found, key=lambda one: (one.account, one.job_id)):
+        scope = Scope(world, one.account, wake.region)
+        await jobs.hurry(tx, scope, one.job_id, wake.at)
+        await replicas.wake(tx, scope, one.job_id, wake.at)
     return len(found)
 
 

@@ -116,6 +116,14 @@ class TestMachines:
         world.advance(minutes=1)
         assert jobs.state(flex) == "SUCCEEDED"
 
+    def test_a_gang_that_waits_keeps_nobody_else_waiting(self, world: TestWorld, jobs: Jobs) -> None:
+        world.capacity(H100, 1, region=LOCATION)
+        jobs.create(gpus(RUN_SECONDS="60"))
+        flex = jobs.create(gpus(), gpus(3), strategy="FLEX_START")
+        small = jobs.create(gpus())
+        world.advance(minutes=3)
+        assert [jobs.state(one) for one in (flex, small)] == ["PENDING", "SUCCEEDED"]
+
     def test_lowering_a_pool_evicts_nobody(self, world: TestWorld, jobs: Jobs) -> None:
         world.capacity(H100, 2, region=LOCATION)
         job = jobs.create(gpus(RUN_SECONDS="600"))
