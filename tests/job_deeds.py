@@ -9,6 +9,7 @@ from tests.kit import TestWorld
 
 H100, N1 = "a3-highgpu-8g", "n1-standard-4"
 QUOTA = "aiplatform.googleapis.com/custom_model_training_{}nvidia_h100_gpus"
+HOME = {"project": PROJECT, "region": LOCATION}
 EFFECTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("worker-exit", {}),
     ("worker-exit", {"code": "139", "seconds": 4}),
@@ -107,7 +108,11 @@ class JobDeeds:
     def quota(self) -> None:
         name = QUOTA.format(self.draw.choice(("", "preemptible_")))
         value = self.draw.choice((None, 8, 16, 24, 64))
-        self.control("POST", "quotas", {"name": name, "value": value, "project": PROJECT, "region": LOCATION})
+        self.control("POST", "quotas", {"name": name, "value": value, **HOME})
+
+    def lift_quotas(self) -> None:
+        for kind in ("", "preemptible_"):
+            self.control("POST", "quotas", {"name": QUOTA.format(kind), "value": None, **HOME})
 
     def price(self) -> None:
         self.control("POST", "prices", {"instance_type": H100, "micro_usd_per_hour": self.draw.randrange(10**8)})

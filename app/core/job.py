@@ -82,6 +82,8 @@ class Job:
     error_message: str | None = None
     shown_at: WorldTime | None = None
     deleted_at: WorldTime | None = None
+    acted_at: WorldTime | None = None
+    """The last instant at which anything of it was done: nothing is done for an earlier one."""
     log_seq: int = 0
 
     @property

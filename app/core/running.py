@@ -31,8 +31,10 @@ _FRESH = dict.fromkeys(
 
 def work(job: Job, replicas: Sequence[Replica], at: WorldTime, around: Surroundings) -> Gang:
     """All that the job has to do at `at`: its workers' stages, machines for those who ask, and its decisions."""
+    at = max(at, job.acted_at or at)  # a worker that lags may have freed a machine, or lost a node, in its past
     gang = Gang(job, list(replicas), at, around)
     had_ended = all(replica.status is Worker.STOPPED for replica in replicas)
+    gang.become(acted_at=at)
     again = True
     while again:
         move(gang)

@@ -52,7 +52,7 @@ USED = f"""SELECT need.key, sum(need.value::bigint)::bigint FROM custom_job
     CROSS JOIN LATERAL jsonb_each_text(needs) AS need
     WHERE {_FLEET} AND admitted_at IS NOT NULL GROUP BY need.key"""
 
-HURRY = f"UPDATE custom_job SET due_at = least(due_at, greatest(updated_at, $5)) WHERE {_KEY}"
+HURRY = f"UPDATE custom_job SET due_at = least(due_at, $5) WHERE {_KEY}"
 
 
 class Claimed(NamedTuple):

@@ -85,7 +85,7 @@ def _jobs() -> None:
         _columns(_TEXT, "error_message"),
         _columns(_TIME, "shown_at"),
         _columns(sa.BigInteger(), "log_seq", nullable=False),
-        _columns(_TIME, "deleted_at due_at"),
+        _columns(_TIME, "deleted_at acted_at due_at"),
         [sa.Column("failures", sa.Integer(), nullable=False, server_default="0")],
         _columns(_TIME, "not_before_wall"),
         _columns(_TEXT, "error"),

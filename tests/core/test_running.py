@@ -1,5 +1,6 @@
 """What becomes of a job: its workers' ends, their classes, retries, cancel, timeout (VX-2 to VX-15)."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +10,7 @@ from app.core.faults import Rule
 from app.core.replica import Worker
 from app.core.timings import PROFILES
 from tests.core.builders import INSTANT, REALISTIC, at
-from tests.core.work import Play, job
+from tests.core.work import Play, around, job
 from tests.jobs import gpus, pool
 
 HOUR = at(hours=1)
@@ -282,6 +283,19 @@ class TestCancel:
         play.replicas = Play(play.job).replicas
         play.due_at = at(0)
         assert play.until(HOUR).state == "SUCCEEDED"
+
+
+def test_nothing_is_done_for_an_earlier_instant() -> None:
+    """CT-1: a machine that came free in the past of a worker that lags is taken now."""
+    play = Play(job(gpus(RUN_SECONDS="100")), limits={"a3-highgpu-8g": 0}).until(at(minutes=5))
+    play.job = replace(play.job, acted_at=at(minutes=4))
+    play.around = around(limits={"a3-highgpu-8g": 1})
+    play.change("workerpool0-0", launch_after=at(3))
+    play.due_at = at(3)
+    play.until(at(minutes=6))
+    assert play.worker().up_at is not None
+    assert play.worker().up_at > at(minutes=4)
+    assert [line.at for line in play.lines] == sorted(line.at for line in play.lines)
 
 
 class TestCheckpoints:

@@ -60,6 +60,7 @@ def test_twenty_five_kills_while_jobs_run(settings: Settings, remote: Running) -
     world.advance(0)
     job_balance(world)
     loads[0].deeds.calm()
+    loads[0].deeds.lift_quotas()
     world.capacity(H100, None, region=LOCATION)
     world.advance(hours=24 * 10)
     checked = job_balance(world)

@@ -50,6 +50,7 @@ custom_job = Table(
     time_column("shown_at"),
     Column("log_seq", BigInteger, nullable=False),
     time_column("deleted_at"),
+    time_column("acted_at"),
     time_column("due_at"),
     Column("failures", Integer, nullable=False, server_default=text("0")),
     time_column("not_before_wall"),
