@@ -98,6 +98,7 @@ def _logs_are_whole(rows: Rows) -> int:
     for job in rows["custom_job"]:
         mine = lines[job["job_id"]]
         if not job["deleted_at"]:
-            assert [line["seq"] for line in mine] == list(range(1, job["log_seq"] + 1)), job["job_id"]
-            assert [line["at"] for line in mine] == sorted(line["at"] for line in mine), job["job_id"]
+            told = [(line["seq"], line["at"], line["task"], line["text"][:60]) for line in mine]
+            assert [line["seq"] for line in mine] == list(range(1, job["log_seq"] + 1)), (told, job)
+            assert [line["at"] for line in mine] == sorted(line["at"] for line in mine), (told, job)
     return len(rows["log_line"])

@@ -23,6 +23,9 @@ async def strike_running(tx: Tx, world: World, rule: Rule) -> Rule:
         around = await surroundings(tx, world, scope, loaded, Policy(), struck)
         gangs = [Gang(one.claimed.job, list(one.replicas), at, around) for one in loaded]
         hit = [(one, gang) for one, gang in zip(loaded, gangs, strict=True) if _strikes(gang, rule)]
+        for one, gang in hit:
+            if at > world.now or (one.claimed.due_at or at) < at:
+                gang.lines.clear()  # its log has not got there yet
         await save(tx, scope, world, [one for one, _ in hit], [gang for _, gang in hit])
     if not struck.counted:
         return rule
