@@ -1,0 +1,184 @@
+"""Who waits and can start: on free GPUs, or where others have to leave (FS-3, FS-6 to FS-10)."""
+
+from app.core.scheduling.applying import apply
+from app.core.scheduling.budgets import Budget, Shape
+from app.core.scheduling.decisions import Admit, Code, Decision, Move, Places, Preempt, Unreserve
+from app.core.scheduling.packing import Pool, fit
+from app.core.scheduling.queueing import Line
+from app.core.scheduling.state import State
+from app.core.scheduling.victims import Choice, for_gang, may_evict, standing
+from app.core.scheduling.workload import Workload
+
+
+def as_places(places: dict[str, int]) -> Places:
+    """The places as a value, in the order of hosts' names."""
+    return tuple(sorted(places.items()))
+
+
+def do(state: State, made: list[Decision], decision: Decision) -> None:
+    """The decision is made and done."""
+    apply(state, decision)
+    made.append(decision)
+
+
+def start_those_who_wait(state: State, made: list[Decision], *, review: bool) -> None:
+    """Funded work in turn, then unfunded work on what is left free."""
+    fresh = state.fresh
+    state.fresh = {}
+    if any(shape[0] for shape in state.shapes):
+        _start(state, made, state.root, _Gate(state, review, fresh))
+    for root in (state.root, state.stray):
+        if root.waiting_below:
+            _start(state, made, root, _Gate(state, False, {}, funded=False))
+
+
+def begin_review(state: State) -> bool:
+    """Whether this pass looks at all who wait for whom they may evict by fair share, not only at new ones (FS-15)."""
+    if not state.stirred and state.now < state.reviewed_at + state.policy.tick:
+        return False
+    state.reviewed_at, state.stirred = state.now, False
+    return True
+
+
+class _Gate:
+    """Which shapes of a leaf are worth a try: counted, without a look at any host."""
+
+    def __init__(self, state: State, review: bool, fresh: dict[str, None], *, funded: bool = True) -> None:
+        self.state = state
+        self.review = review
+        self.fresh = fresh
+        self.funded = funded
+        self._evicting: dict[str, bool] = {}
+        self._open: dict[Shape, tuple[bool, bool]] = {}
+        if funded:
+            names = [name for name in fresh if name in state.workloads]
+            self._fresh_shapes = {state.workloads[name].shape for name in names}
+        else:
+            self._fresh_shapes = set()
+        for shape in state.shapes:
+            if shape[0] is funded:
+                room, yielding = self._room(shape)
+                if room or yielding:
+                    self._open[shape] = room, yielding
+
+    def __bool__(self) -> bool:
+        return bool(self._open)
+
+    def _room(self, shape: Shape) -> tuple[bool, bool]:
+        """Whether there is room on free GPUs or those of unfunded work, and on those of expired work, too."""
+        _, gpus, replicas, _, _, minimum = shape
+        state = self.state
+        pools = state.pools_for(shape, state.now + minimum)
+        for name in state.reservations:
+            if state.workloads[name].shape == shape:
+                pools = state.pools_for(shape, state.now + minimum, name)
+        if not self.funded:
+            return sum(pool.room(gpus) for pool in pools) >= replicas, False
+        if sum(pool.room_after_unfunded(gpus) for pool in pools) >= replicas:
+            return True, True
+        if not self.review and shape not in self._fresh_shapes:
+            return False, False
+        return False, sum(pool.room_after_expired(gpus) for pool in pools) >= replicas
+
+    def admits(self, leaf: Budget, shape: Shape) -> bool:
+        found = self._open.get(shape)
+        if found is None:
+            return False
+        return found[0] or self.may_evict(leaf, leaf.queue[shape][0][3])
+
+    def may_evict(self, leaf: Budget, name: str) -> bool:
+        """Whether the workload is to be looked at, and could evict anybody, by fair share."""
+        if not self.review and name not in self.fresh:
+            return False
+        if leaf.id not in self._evicting:
+            self._evicting[leaf.id] = may_evict(self.state, leaf)
+        return self._evicting[leaf.id]
+
+
+def _start(state: State, made: list[Decision], root: Budget, gate: _Gate) -> None:
+    if not gate:
+        return
+    line = Line(state, root, gate.admits)
+    while (workload := line.first()) is not None:
+        leaf = state.leaf_of(workload)
+        if try_start(state, made, workload, fair_share=gate.funded and gate.may_evict(leaf, workload.id)):
+            line.started(workload)
+        else:
+            line.blocked(workload)
+
+
+def can_pay(state: State, workload: Workload) -> Budget | None:
+    """The first budget on the path that cannot pay for the minimum runtime; None: all can (FS-3)."""
+    if workload.wants_funds and state.limited:
+        price = workload.gpus * workload.replicas * workload.min_runtime
+        for budget in state.paths[workload.leaf]:
+            if any(limit.left(budget, state.now) < price for limit in budget.limits):
+                return budget
+    return None
+
+
+def try_start(state: State, made: list[Decision], workload: Workload, *, fair_share: bool) -> bool:
+    """Bind the gang, or evict for it, if that is possible now."""
+    if can_pay(state, workload) is not None:
+        return False
+    now, gpus, replicas = state.now, workload.gpus, workload.replicas
+    pools = state.pools_for(workload.shape, now + workload.min_runtime, workload.id)
+    if sum(pool.room(gpus) for pool in pools) >= replicas:
+        places = fit(pools, gpus, replicas) or {}
+        admit(state, made, workload, places, Code.FREE)
+        return True
+    if not workload.wants_funds:
+        return False
+    until = now + state.policy.funded_grace + workload.min_runtime
+    pools = state.pools_for(workload.shape, until, workload.id)
+    choice = for_gang(state, workload, replicas, pools, fair_share=fair_share)
+    if choice is None:
+        return False
+    evict_for(state, made, workload, choice)
+    return True
+
+
+def admit(state: State, made: list[Decision], workload: Workload, places: dict[str, int], code: Code) -> None:
+    """The gang starts now, protected if it is funded."""
+    now, funded = state.now, workload.wants_funds
+    until = now + workload.min_runtime if funded else now
+    do(state, made, Admit(now, workload.id, as_places(places), funded, until, code))
+    if workload.id in state.reservations:
+        do(state, made, Unreserve(now, workload.id, Code.STARTED))
+
+
+def grace_ends(state: State, victim: Workload) -> int:
+    policy = state.policy
+    return state.now + (policy.funded_grace if victim.funded else policy.unfunded_grace)
+
+
+def evict_for(state: State, made: list[Decision], workload: Workload, choice: Choice, code: Code | None = None) -> None:
+    """The victims get their grace, the gang what they leave; who fits elsewhere is moved (FS-7, FS-10)."""
+    victims, places = choice
+    ends = tuple((victim.id, grace_ends(state, victim)) for victim in victims)
+    due = max(end for _, end in ends)
+    worst = next((victim for victim in victims if victim.funded), None)
+    if code is None:
+        code = Code.UNFUNDED_YIELDS if worst is None else Code.FAIR_SHARE
+    where = standing(state, workload, worst) if worst is not None else None
+    do(state, made, Preempt(state.now, workload.id, ends, as_places(places), due, code, where))
+    for victim in victims:
+        move(state, made, victim, Code.DEFRAGMENTED)
+
+
+def move(state: State, made: list[Decision], victim: Workload, code: Code) -> None:
+    """Give the evicted gang another place, if there is one and it has not been moved of late (FS-10)."""
+    now = state.now
+    if victim.moved_at is not None and now < victim.moved_at + state.policy.move_interval:
+        return
+    pools = [pool for pool in state.pools_for(victim.shape, now, None) if _may_move_to(pool)]
+    if sum(pool.room(victim.gpus) for pool in pools) < victim.replicas:
+        return
+    places = fit(pools, victim.gpus, victim.replicas)
+    if places is not None:
+        do(state, made, Move(now, victim.id, as_places(places), victim.leaves_at, code))
+
+
+def _may_move_to(pool: Pool) -> bool:
+    """A reservation's hosts are not filled with work that was there before it (FS-9)."""
+    return pool.reserved is None

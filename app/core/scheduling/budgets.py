@@ -1,0 +1,172 @@
+"""The tree of budgets on one fleet: claims, use in the window, and who is how far from its share (FS-1, FS-2)."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import gcd
+
+from app.core.scheduling.usage import Series
+
+Ratio = tuple[int, int]
+"""Numerator and denominator, neither negative; a denominator of zero is more than any number."""
+
+Shape = tuple[bool, int, int, str, str, int]
+"""Funded, GPUs of a replica, replicas, model, zone, minimum runtime: what decides where a workload fits."""
+Turn = tuple[int, int, int, str]
+"""Priority negated, completed slices, submit time, id."""
+
+
+def is_less(one: Ratio, other: Ratio) -> bool:
+    """Whether the first is the lower; two without a claim are equal."""
+    if not one[1] or not other[1]:
+        return bool(one[1]) and not other[1]
+    return one[0] * other[1] < other[0] * one[1]
+
+
+def is_ahead_by(margin: int, low: Ratio, high: Ratio) -> bool:
+    """Whether `high` is at least `low` plus the margin, in millionths; nobody without a claim is ahead (FS-8)."""
+    if not low[1]:
+        return False
+    if not high[1]:
+        return True
+    return 1_000_000 * high[0] * low[1] >= (1_000_000 * low[0] + margin * low[1]) * high[1]
+
+
+class Budget:
+    """A node of the tree. Its claim is its weight over its siblings' weights, times its parent's claim."""
+
+    __slots__ = (
+        "_cached",
+        "_cached_at",
+        "born",
+        "children",
+        "claims",
+        "committed",
+        "committed_gpus",
+        "expired",
+        "expired_below",
+        "id",
+        "limits",
+        "no_reservation_until",
+        "oldest",
+        "parent",
+        "protected",
+        "protected_gpus",
+        "queue",
+        "unfunded",
+        "unfunded_below",
+        "usage",
+        "waiting_below",
+        "weight",
+    )
+
+    def __init__(self, name: str, parent: "Budget | None", weight: int, born: int) -> None:
+        self.id = name
+        self.parent = parent
+        self.children: dict[str, Budget] = {}
+        self.weight = weight
+        self.born = born
+        self.usage = Series()
+        self.usage.add(born - 1, 0)  # before it was born nothing was used, whatever is used at that instant
+        self.claims: list[tuple[int, int, int, int]] = []
+        """Since when, the capacity's integral by then, and the claim from then on as a fraction."""
+        self.committed = self.committed_gpus = 0
+        """K at an instant t is `committed - committed_gpus * t`."""
+        self.protected = self.protected_gpus = 0
+        """What protection will still cost, likewise."""
+        self.limits: list[Limit] = []
+        self.queue: dict[Shape, list[Turn]] = {}
+        """Who waits, by shape, each list in the order of turns."""
+        self.oldest: list[tuple[int, str]] = []
+        """A heap of submit times; entries of those that wait no more are dropped when they come up."""
+        self.expired: dict[str, None] = {}
+        self.unfunded: dict[str, None] = {}
+        self.expired_below = self.unfunded_below = self.waiting_below = 0
+        self.no_reservation_until = 0
+        self._cached: tuple[int, int, int] = (0, 0, 0)
+        self._cached_at: tuple[int, int] | None = None
+
+    @property
+    def is_leaf(self) -> bool:
+        return not self.children
+
+    def path(self) -> "list[Budget]":
+        """From itself up to the root."""
+        found: list[Budget] = []
+        node: Budget | None = self
+        while node is not None:
+            found.append(node)
+            node = node.parent
+        return found
+
+    def leaves(self) -> "Iterator[Budget]":
+        """Every budget without children below it, itself if it has none."""
+        if not self.children:
+            yield self
+        for child in self.children.values():
+            yield from child.leaves()
+
+    def ratio(self, now: int, window: int, capacity: Series, more: int = 0) -> Ratio:
+        """(U + K) / E over the window before now, with `more` GPU-time added to K (FS-2)."""
+        if self._cached_at != (now, window):
+            self._cached = self._windowed(now, now - window, capacity)
+            self._cached_at = (now, window)
+        used, scale, owed = self._cached
+        return used + scale * (self.committed - self.committed_gpus * now + more), owed
+
+    def used(self, now: int, since: int) -> int:
+        """U: the funded GPU-time between the two."""
+        return self.usage.total(now) - self.usage.total_at(since)
+
+    def _windowed(self, now: int, since: int, capacity: Series) -> tuple[int, int, int]:
+        """U, and what to multiply K by so that the third, E, is whole."""
+        used = self.used(now, since)
+        fleet_born = capacity.born
+        if fleet_born is None or not self.claims:
+            return used, 1, 0
+        whole, begun = capacity.total(now), capacity.total_at(since)
+        claims = self.claims
+        while len(claims) > 1 and claims[1][0] <= since:
+            del claims[0]
+        born = max(self.born, fleet_born)
+        _, _, top, bottom = claims[0]
+        before = 0
+        if born > since:
+            before = capacity_at_birth(self.born, fleet_born, claims[0][1]) - begun
+        if len(claims) == 1:
+            return used * bottom + top * before, bottom, top * (whole - begun)
+        ends = [*(claim[1] for claim in claims[1:]), whole]
+        starts = [begun, *(claim[1] for claim in claims[1:])]
+        owed = sum(
+            (
+                Fraction(claim[2] * (end - start), claim[3])
+                for claim, start, end in zip(claims, starts, ends, strict=True)
+            ),
+            Fraction(0),
+        )
+        scale = owed.denominator * bottom // gcd(owed.denominator, bottom)
+        return used * scale + top * before * (scale // bottom), scale, owed.numerator * (scale // owed.denominator)
+
+    def forget_cache(self) -> None:
+        """Something that a ratio stands on changed at the instant it was worked out for."""
+        self._cached_at = None
+
+
+def capacity_at_birth(born: int, fleet_born: int, then: int) -> int:
+    """The capacity's integral when the later of a budget and its fleet was born; a fleet's begins with zero."""
+    return then if born > fleet_born else 0
+
+
+class Limit:
+    """At most so much GPU-time may be charged to a budget, from when it was set (FS-3)."""
+
+    __slots__ = ("amount", "base")
+
+    def __init__(self, amount: int, base: int) -> None:
+        self.amount = amount
+        self.base = base
+        """What had been charged by then, less what other fleets have charged since."""
+
+    def left(self, budget: Budget, now: int) -> int:
+        """What is neither charged nor reserved for protected time."""
+        charged = budget.usage.total(now) - self.base
+        return self.amount - charged - (budget.protected - budget.protected_gpus * now)

@@ -1,0 +1,170 @@
+"""Why a workload waits, who is ahead, and when it could start at the earliest (FS-13)."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.core.errors import NotFound
+from app.core.scheduling.admission import can_pay
+from app.core.scheduling.budgets import Ratio
+from app.core.scheduling.packing import Host
+from app.core.scheduling.queueing import leaves_in_order
+from app.core.scheduling.reservations import protected_work_over
+from app.core.scheduling.state import State
+from app.core.scheduling.victims import may_evict
+from app.core.scheduling.workload import Status, Workload
+
+
+class Reason(StrEnum):
+    """Why a workload does not run; the first that holds is told."""
+
+    RUNS = "runs"
+    LEAVING = "leaving"
+    STARTS_SOON = "starts-soon"
+    NO_SUCH_NODE = "no-such-node"
+    REPLICA_TOO_LARGE = "replica-too-large"
+    FLEET_TOO_SMALL = "fleet-too-small"
+    NODES_NOT_HEALTHY = "nodes-not-healthy"
+    BUDGET_EXHAUSTED = "budget-exhausted"
+    RESERVED_FOR_IT = "reserved-for-it"
+    RESERVED_FOR_OTHERS = "reserved-for-others"
+    FRAGMENTED = "fragmented"
+    NOT_ITS_TURN = "not-its-turn"
+    GPUS_PROTECTED = "gpus-protected"
+    NO_FREE_GPUS = "no-free-gpus"
+
+
+_UNBLOCKS = {
+    Reason.RUNS: "Nothing: it runs.",
+    Reason.LEAVING: "It was evicted and stops when its grace is over.",
+    Reason.STARTS_SOON: "It starts when the grace of those who leave for it is over.",
+    Reason.NO_SUCH_NODE: "Nodes of its GPU model and zone, or a submission without them.",
+    Reason.REPLICA_TOO_LARGE: "Larger nodes, or fewer GPUs a replica.",
+    Reason.FLEET_TOO_SMALL: "More nodes, or fewer replicas.",
+    Reason.NODES_NOT_HEALTHY: "The return of nodes that are being repaired.",
+    Reason.BUDGET_EXHAUSTED: "A higher limit on the budget named, or a shorter minimum runtime.",
+    Reason.RESERVED_FOR_IT: "The end of the protected work on the nodes reserved for it.",
+    Reason.RESERVED_FOR_OTHERS: "The start of the gang that the nodes are reserved for, or a shorter minimum runtime.",
+    Reason.FRAGMENTED: "Free GPUs on fewer nodes: it starts when enough of one node are free.",
+    Reason.NOT_ITS_TURN: "Enough GPUs are held by budgets no further above their share; it is told who is ahead.",
+    Reason.GPUS_PROTECTED: "The end of protected work.",
+    Reason.NO_FREE_GPUS: "Free GPUs: unfunded work evicts nobody. Declare a minimum runtime on a budget to be funded.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What one workload waits for. Times are milliseconds; ratios a numerator and a denominator."""
+
+    workload: str
+    reason: Reason
+    unblocks: str
+    wanted: int
+    """GPUs."""
+    free: int
+    """GPUs free where it may run."""
+    ratios: tuple[tuple[str, Ratio], ...]
+    """Of each budget on its path, from the top down."""
+    ahead: tuple[str, ...]
+    """Leaves with waiting work whose turn comes before, then the workload before it in its own leaf."""
+    blocker: str | None
+    """The budget that cannot pay, or the workload that the nodes are reserved for."""
+    earliest: int | None
+    """When enough protected work will be over; None: never with the nodes there are."""
+
+
+def explain(state: State, name: str, now: int) -> Explanation:
+    """Why the workload does not run now."""
+    state.advance(now)
+    if name not in state.workloads:
+        raise NotFound(f"There is no workload {name} on this fleet.")
+    workload = state.workloads[name]
+    reason, blocker = _reason(state, workload)
+    path = [budget for budget in reversed(state.paths[workload.leaf]) if budget.parent is not None]
+    return Explanation(
+        name,
+        reason,
+        _UNBLOCKS[reason],
+        workload.gpus * workload.replicas,
+        sum(max(0, host.free) for host in _hosts(state, workload) if host.state == Host.HEALTHY),
+        tuple((budget.id, state.ratio(budget)) for budget in path),
+        _ahead(state, workload) if workload.status is Status.WAITING else (),
+        blocker,
+        earliest(state, workload),
+    )
+
+
+def _hosts(state: State, workload: Workload) -> list[Host]:
+    return [
+        host for host in state.hosts.values() if workload.model in ("", host.model) and workload.zone in ("", host.zone)
+    ]
+
+
+def _slots(free: list[int], workload: Workload) -> bool:
+    return sum(max(0, gpus) // workload.gpus for gpus in free) >= workload.replicas
+
+
+def _reason(state: State, workload: Workload) -> tuple[Reason, str | None]:
+    if workload.status is not Status.WAITING:
+        return _OF_STATUS[workload.status], None
+    hosts = _hosts(state, workload)
+    healthy = [host for host in hosts if host.state == Host.HEALTHY]
+    if not hosts:
+        return Reason.NO_SUCH_NODE, None
+    if max(host.gpus for host in hosts) < workload.gpus:
+        return Reason.REPLICA_TOO_LARGE, None
+    if not _slots([host.gpus for host in hosts], workload):
+        return Reason.FLEET_TOO_SMALL, None
+    if not _slots([host.gpus for host in healthy], workload):
+        return Reason.NODES_NOT_HEALTHY, None
+    if (budget := can_pay(state, workload)) is not None:
+        return Reason.BUDGET_EXHAUSTED, budget.id
+    return _of_room(state, workload, healthy)
+
+
+_OF_STATUS = {Status.RUNNING: Reason.RUNS, Status.LEAVING: Reason.LEAVING, Status.HELD: Reason.STARTS_SOON}
+
+
+def _of_room(state: State, workload: Workload, healthy: list[Host]) -> tuple[Reason, str | None]:
+    if workload.id in state.reservations:
+        return Reason.RESERVED_FOR_IT, None
+    if _slots([host.free for host in healthy], workload):
+        holder = next((host.pool.reserved for host in healthy if host.pool is not None and host.pool.reserved), None)
+        return Reason.RESERVED_FOR_OTHERS, holder
+    if sum(max(0, host.free) for host in healthy) >= workload.gpus * workload.replicas:
+        return Reason.FRAGMENTED, None
+    if not workload.wants_funds:
+        return Reason.NO_FREE_GPUS, None
+    if _slots([host.free + host.unfunded + host.expired for host in healthy], workload):
+        if may_evict(state, state.leaf_of(workload)):
+            return Reason.GPUS_PROTECTED, None
+        return Reason.NOT_ITS_TURN, None
+    return Reason.GPUS_PROTECTED, None
+
+
+def _ahead(state: State, workload: Workload) -> tuple[str, ...]:
+    if workload.leaf is None:
+        return ()
+    found: list[str] = []
+    for leaf in leaves_in_order(state, state.root, lambda budget: budget.waiting_below):
+        if leaf.id == workload.leaf:
+            break
+        found.append(leaf.id)
+    queue = state.leaf_of(workload).queue
+    before = max((turn for turns in queue.values() for turn in turns if turn < workload.turn), default=None)
+    return (*found, before[3]) if before is not None else tuple(found)
+
+
+def earliest(state: State, workload: Workload) -> int | None:
+    """When so many nodes are free of protected work as the gang needs, as things are; a held one when it is bound."""
+    if workload.status in (Status.RUNNING, Status.LEAVING):
+        return state.now
+    if workload.status is Status.HELD:
+        return workload.claim_due
+    if workload.id in state.reservations:
+        return max(state.now, state.reservations[workload.id].due)
+    slots, healthy = 0, [host for host in _hosts(state, workload) if host.state == Host.HEALTHY]
+    for over, _, host in sorted((protected_work_over(state, host), host.number, host) for host in healthy):
+        slots += host.gpus // workload.gpus
+        if slots >= workload.replicas:
+            return over
+    return None

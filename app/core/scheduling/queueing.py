@@ -1,0 +1,145 @@
+"""Who waits in which leaf, and whose turn it is between leaves and within one (FS-2)."""
+
+from bisect import bisect_left, insort
+from collections.abc import Callable
+from heapq import heapify, heappop, heappush
+
+from app.core.scheduling.budgets import Budget, Shape, Turn, is_less
+from app.core.scheduling.state import State
+from app.core.scheduling.workload import Status, Workload
+
+
+def enqueue(state: State, workload: Workload) -> None:
+    """The workload waits from now on."""
+    path = state.paths[workload.leaf]
+    leaf, shape = path[0], workload.shape
+    insort(leaf.queue.setdefault(shape, []), workload.turn)
+    heappush(leaf.oldest, (workload.submit, workload.id))
+    state.shapes[shape] = state.shapes.get(shape, 0) + 1
+    for budget in path:
+        budget.waiting_below += 1
+    workload.status = Status.WAITING
+    state.fresh[workload.id] = None
+    if workload.wants_funds and workload.gpus * workload.replicas > state.largest_host:
+        at = workload.queued_at + state.policy.reservation_wait
+        state.reserve_at = at if state.reserve_at is None else min(state.reserve_at, at)
+
+
+def dequeue(state: State, workload: Workload) -> None:
+    """The workload waits no more."""
+    path = state.paths[workload.leaf]
+    leaf, shape = path[0], workload.shape
+    waiting = leaf.queue[shape]
+    del waiting[bisect_left(waiting, workload.turn)]
+    if not waiting:
+        del leaf.queue[shape]
+    state.shapes[shape] -= 1
+    if not state.shapes[shape]:
+        del state.shapes[shape]
+    for budget in path:
+        budget.waiting_below -= 1
+    state.fresh.pop(workload.id, None)
+
+
+def oldest(state: State, budget: Budget) -> int:
+    """The oldest submit time of anything that waits below the budget."""
+    times = []
+    for leaf in budget.leaves():
+        heap = leaf.oldest
+        while heap and not _waits(state, heap[0][1]):
+            heappop(heap)
+        if heap:
+            times.append(heap[0][0])
+    return min(times, default=state.now)
+
+
+def _waits(state: State, name: str) -> bool:
+    workload = state.workloads.get(name)
+    return workload is not None and workload.status is Status.WAITING
+
+
+def is_before(state: State, one: Budget, other: Budget) -> bool:
+    """Whether it is the first one's turn, of two siblings with waiting work."""
+    ratios = state.ratio(one), state.ratio(other)
+    if is_less(*ratios):
+        return True
+    if is_less(ratios[1], ratios[0]):
+        return False
+    return (oldest(state, one), one.id) < (oldest(state, other), other.id)
+
+
+def head(leaf: Budget, *, funded: bool) -> Turn | None:
+    """Whose turn it is within the leaf."""
+    return min((waiting[0] for shape, waiting in leaf.queue.items() if shape[0] is funded), default=None)
+
+
+def leaves_in_order(state: State, budget: Budget, counts: Callable[[Budget], int]) -> list[Budget]:
+    """The leaves below for which something is counted, the lowest ratio first at every level."""
+    if not budget.children:
+        return [budget] if counts(budget) else []
+    found: list[Budget] = []
+    left = [child for child in budget.children.values() if counts(child)]
+    while left:
+        first = left[0]
+        for child in left[1:]:
+            if is_before(state, child, first):
+                first = child
+        left.remove(first)
+        found += leaves_in_order(state, first, counts)
+    return found
+
+
+class Line:
+    """Those that wait and may be able to start, in turn; whoever starts moves its budgets back (FS-2)."""
+
+    def __init__(self, state: State, root: Budget, is_open: Callable[[Budget, Shape], bool]) -> None:
+        self.state = state
+        self.root = root
+        self._heads: dict[str, list[tuple[Turn, Shape]]] = {}
+        self._active: dict[str, int] = {}
+        for leaf in root.leaves():
+            heads = [(queue[0], shape) for shape, queue in leaf.queue.items() if is_open(leaf, shape)]
+            if heads:
+                heapify(heads)
+                self._heads[leaf.id] = heads
+                for budget in leaf.path():
+                    self._active[budget.id] = self._active.get(budget.id, 0) + 1
+
+    def first(self) -> Workload | None:
+        """Whose turn it is."""
+        leaf = self._leaf()
+        return None if leaf is None else self.state.workloads[self._heads[leaf.id][0][0][3]]
+
+    def _leaf(self) -> Budget | None:
+        budget = self.root
+        if not self._active.get(budget.id):
+            return None
+        while budget.children:
+            best: Budget | None = None
+            for child in budget.children.values():
+                if self._active.get(child.id) and (best is None or is_before(self.state, child, best)):
+                    best = child
+            if best is None:
+                break
+            budget = best
+        return budget
+
+    def started(self, workload: Workload) -> None:
+        """It has left the queue; the next of its shape may be able to start, too."""
+        leaf = self.state.leaf_of(workload)
+        heads = self._heads[leaf.id]
+        _, shape = heappop(heads)
+        if waiting := leaf.queue.get(shape):
+            heappush(heads, (waiting[0], shape))
+        self._close(leaf)
+
+    def blocked(self, workload: Workload) -> None:
+        """Neither it nor anybody behind it of its leaf and shape starts in this pass."""
+        leaf = self.state.leaf_of(workload)
+        heappop(self._heads[leaf.id])
+        self._close(leaf)
+
+    def _close(self, leaf: Budget) -> None:
+        if not self._heads[leaf.id]:
+            for budget in leaf.path():
+                self._active[budget.id] -= 1

@@ -1,0 +1,160 @@
+"""Hosts kept for a large gang until the protected work there is over, so that it does not starve (FS-9)."""
+
+from collections.abc import Iterator
+
+from app.core.scheduling.admission import admit, can_pay, do, evict_for
+from app.core.scheduling.budgets import Budget
+from app.core.scheduling.decisions import Code, Decision, Reserve, Unreserve
+from app.core.scheduling.packing import Host, fit
+from app.core.scheduling.queueing import head, leaves_in_order
+from app.core.scheduling.state import Reservation, State
+from app.core.scheduling.victims import choose, funded
+from app.core.scheduling.workload import Evictable, Status, Workload
+
+
+def keep_reservations(state: State, made: list[Decision]) -> None:
+    """Reservations without a holder end, those that lost a host are made anew, and those that are due are used."""
+    for name in list(state.reservations):
+        reservation = state.reservations[name]
+        workload = state.workloads.get(name)
+        if workload is None:
+            do(state, made, Unreserve(state.now, name, Code.WITHDRAWN))
+        elif workload.status is Status.WAITING:
+            _keep(state, made, workload, reservation)
+
+
+def _keep(state: State, made: list[Decision], workload: Workload, reservation: Reservation) -> None:
+    if not all(_is_kept(state, name, workload.id) for name in reservation.hosts):
+        do(state, made, Unreserve(state.now, workload.id, Code.NODES_CHANGED))
+        _reserve(state, made, workload, reservation.since, Code.NODES_CHANGED)
+    elif can_pay(state, workload) is None:
+        _use(state, made, workload, reservation)
+
+
+def _is_kept(state: State, host: str, holder: str) -> bool:
+    found = state.hosts.get(host)
+    return found is not None and found.pool is not None and found.pool.reserved == holder
+
+
+def _use(state: State, made: list[Decision], workload: Workload, reservation: Reservation) -> None:
+    """The holder starts when its hosts are free; from T on it evicts what is in its way there, in one eviction."""
+    gpus, replicas = workload.gpus, workload.replicas
+    pools = [pool for key, pool in state.pools.items() if key[2] == workload.id and pool.hosts]
+    if sum(pool.room(gpus) for pool in pools) >= replicas:
+        admit(state, made, workload, fit(pools, gpus, replicas) or {}, Code.FREE)
+    elif state.now >= reservation.due:
+        choice = choose(state, gpus, replicas, pools, _in_the_way(state, workload, reservation))
+        if choice is not None:
+            evict_for(state, made, workload, choice, Code.RESERVATION_DUE)
+
+
+def _in_the_way(state: State, workload: Workload, reservation: Reservation) -> Iterator[Workload]:
+    """Unfunded work on the reserved hosts, then expired work that may be evicted there."""
+    names = sorted({name for host in reservation.hosts for name in state.hosts[host].residents})
+    there = [state.workloads[name] for name in names]
+    there.sort(key=lambda other: (other.lost(state.now), other.id))
+    yield from (other for other in there if other.evictable is Evictable.UNFUNDED)
+    expired = [other for other in there if other.evictable is Evictable.EXPIRED]
+    if state.policy.waive_at_t:
+        yield from expired
+        return
+    yielding = {other.id for other in funded(state, workload)}
+    yield from (other for other in expired if other.id in yielding or other.bound_at >= reservation.since)
+
+
+def make_reservations(state: State, made: list[Decision], *, review: bool) -> None:
+    """The heads of leaves that are too large for one host and have waited long enough reserve, in turn."""
+    if state.reserve_at is None or not (review or state.now >= state.reserve_at):
+        return
+    state.reserve_at, later = None, []
+    if not any(shape[0] and shape[1] * shape[2] > state.largest_host for shape in state.shapes):
+        return
+    for leaf in leaves_in_order(state, state.root, lambda budget: budget.waiting_below):
+        workload = candidate(state, leaf)
+        if workload is None:
+            continue
+        at = workload.queued_at + state.policy.reservation_wait
+        if at > state.now:
+            later.append(at)
+        elif len(state.reservations) < state.policy.max_reservations:
+            _reserve(state, made, workload, state.now, Code.WAITED)
+    state.reserve_at = min(later, default=state.now + state.policy.tick)
+
+
+def candidate(state: State, leaf: Budget) -> Workload | None:
+    """The leaf's funded head, if it is a large one that may reserve once it has waited."""
+    first = head(leaf, funded=True)
+    if first is None or state.now < leaf.no_reservation_until:
+        return None
+    if any(reservation.leaf == leaf.id for reservation in state.reservations.values()):
+        return None
+    workload = state.workloads[first[3]]
+    if workload.gpus * workload.replicas <= state.largest_host or can_pay(state, workload) is not None:
+        return None
+    return workload
+
+
+def _reserve(state: State, made: list[Decision], workload: Workload, since: int, code: Code) -> None:
+    found = best_hosts(state, workload)
+    if found is not None:
+        hosts, due = found
+        do(state, made, Reserve(state.now, workload.id, tuple(host.id for host in hosts), due, since, code))
+        if due <= state.now:
+            _use(state, made, workload, state.reservations[workload.id])
+
+
+def best_hosts(state: State, workload: Workload) -> tuple[list[Host], int] | None:
+    """The hosts whose protected work is over first, and T; of those that are, the ones that disturb the fewest ahead.
+
+    None: the healthy hosts that nobody else has reserved are too few.
+    """
+    pools = [pool for pool in state.pools_for(workload.shape, state.now, None) if pool.reserved is None]
+    hosts = [host for pool in pools for host in pool.hosts.values() if host.gpus >= workload.gpus]
+    over = {host.id: protected_work_over(state, host) for host in hosts}
+    hosts.sort(key=lambda host: (over[host.id], host.number))
+    slots = 0
+    for host in hosts:
+        slots += host.gpus // workload.gpus
+        if slots >= workload.replicas:
+            due = over[host.id]
+            break
+    else:
+        return None
+    leaves = leaves_in_order(state, state.root, lambda _: 1)
+    rank = {leaf.id: place for place, leaf in enumerate(leaves)}
+    mine = rank[state.leaf_of(workload).id]
+    able = [host for host in hosts if over[host.id] <= due]
+    able.sort(key=lambda host: (_ahead(state, host, rank, mine), over[host.id], host.number))
+    return _enough(able, workload), due
+
+
+def _enough(hosts: list[Host], workload: Workload) -> list[Host]:
+    found, slots = [], 0
+    for host in hosts:
+        if slots >= workload.replicas:
+            break
+        found.append(host)
+        slots += host.gpus // workload.gpus
+    return found
+
+
+def protected_work_over(state: State, host: Host) -> int:
+    """When the last funded work on the host, or held for there, will have had its minimum runtime; now at the least."""
+    over = state.now
+    for name in host.residents:
+        workload = state.workloads[name]
+        if workload.status is Status.LEAVING:
+            over = max(over, workload.leaves_at)
+        elif workload.funded:
+            over = max(over, workload.protected_until)
+    for name in host.claims:
+        workload = state.workloads[name]
+        over = max(over, workload.protected_until if workload.funded else workload.claim_due)
+    return over
+
+
+def _ahead(state: State, host: Host, rank: dict[str, int], mine: int) -> int:
+    """How many expired workloads of leaves that rank ahead are on the host."""
+    residents = (state.workloads[name] for name in host.residents)
+    expired = (workload for workload in residents if workload.evictable is Evictable.EXPIRED)
+    return sum(1 for workload in expired if rank[workload.leaf or ""] < mine)

@@ -1,0 +1,133 @@
+"""How the tree of budgets is made and changed; what was used stays where it was used (FS-1)."""
+
+from fractions import Fraction
+
+from app.core.errors import Conflict, InUse, Invalid, NotFound
+from app.core.scheduling.budgets import Budget, Limit
+from app.core.scheduling.state import State
+
+
+def create_budget(state: State, name: str, parent: str, weight: int, now: int) -> None:
+    """Split something off the parent's claim. A budget that was deleted comes back with the use that it had (FS-18)."""
+    state.advance(now)
+    if name in state.budgets:
+        raise InUse(f"There is a budget {name} already.")
+    above = _budget(state, parent)
+    _check_weight(weight)
+    if _is_used(state, above):
+        raise Conflict(f"Workloads are charged to budget {parent}. Move them to a budget below another one first.")
+    budget = state.retired.pop(name, None) or Budget(name, None, weight, now)
+    budget.weight, budget.parent = weight, above
+    state.budgets[name] = above.children[name] = budget
+    _rebuild(state)
+
+
+def reweight(state: State, name: str, weight: int, now: int) -> None:
+    """From now on its claim follows the new weight."""
+    state.advance(now)
+    _check_weight(weight)
+    _budget(state, name).weight = weight
+    _rebuild(state)
+
+
+def move_budget(state: State, name: str, parent: str, now: int) -> None:
+    """From now on the budget, with what runs and waits below, counts for another parent."""
+    state.advance(now)
+    budget, above = _budget(state, name), _budget(state, parent)
+    if budget.parent is None:
+        raise Invalid("The root of the tree cannot be moved.")
+    if budget in above.path():
+        raise Invalid(f"Budget {parent} is below {name}. Choose a parent outside of it.")
+    if _is_used(state, above):
+        raise Conflict(f"Workloads are charged to budget {parent}. Choose a parent without workloads of its own.")
+    _shift(state, budget, -1)
+    del budget.parent.children[name]
+    budget.parent = above
+    above.children[name] = budget
+    _shift(state, budget, 1)
+    _rebuild(state)
+
+
+def delete_budget(state: State, name: str, now: int) -> None:
+    """Its use stays with its parent. Conflict: something is below it or charged to it."""
+    state.advance(now)
+    budget = _budget(state, name)
+    if budget.parent is None:
+        raise Invalid("The root of the tree cannot be deleted.")
+    if budget.children or _is_used(state, budget):
+        raise Conflict(f"Budget {name} has budgets or workloads. Delete or end them first.")
+    del budget.parent.children[name]
+    del state.budgets[name], state.paths[name]
+    state.limited.pop(name, None)
+    budget.limits.clear()
+    state.retired[name] = budget
+    _claim(state, budget, Fraction(0))
+    _rebuild(state)
+
+
+def set_limits(state: State, name: str, limits: list[tuple[int, int]], now: int) -> None:
+    """Each is GPU-milliseconds that may be charged in all, and how many have been so far."""
+    state.advance(now)
+    budget = _budget(state, name)
+    total = budget.usage.total(now)
+    budget.limits = [Limit(amount, total - charged) for amount, charged in limits]
+    if limits:
+        state.limited[name] = budget
+    else:
+        state.limited.pop(name, None)
+    state.stirred = True
+
+
+def _budget(state: State, name: str) -> Budget:
+    if name not in state.budgets:
+        raise NotFound(f"There is no budget {name}.")
+    return state.budgets[name]
+
+
+def _check_weight(weight: int) -> None:
+    if weight < 0:
+        raise Invalid(f"The weight is {weight}; it may be 0 or more.")
+
+
+def _is_used(state: State, budget: Budget) -> bool:
+    return not budget.children and any(workload.leaf == budget.id for workload in state.workloads.values())
+
+
+def _shift(state: State, budget: Budget, sign: int) -> None:
+    """What runs and waits below the budget counts for its ancestors, or no more."""
+    for above in budget.path()[1:]:
+        if budget.usage.slope:
+            above.usage.add(state.now, sign * budget.usage.slope)
+        above.committed += sign * budget.committed
+        above.committed_gpus += sign * budget.committed_gpus
+        above.protected += sign * budget.protected
+        above.protected_gpus += sign * budget.protected_gpus
+        above.expired_below += sign * budget.expired_below
+        above.unfunded_below += sign * budget.unfunded_below
+        above.waiting_below += sign * budget.waiting_below
+
+
+def _rebuild(state: State) -> None:
+    """Claims and paths follow the tree."""
+    state.stirred = True
+    for name, budget in state.budgets.items():
+        state.paths[name] = budget.path()
+        budget.forget_cache()
+    _claim_below(state, state.root, Fraction(1))
+
+
+def _claim_below(state: State, budget: Budget, claim: Fraction) -> None:
+    _claim(state, budget, claim)
+    total = sum(child.weight for child in budget.children.values())
+    for child in budget.children.values():
+        _claim_below(state, child, claim * child.weight / total if total else Fraction(0))
+
+
+def _claim(state: State, budget: Budget, claim: Fraction) -> None:
+    top, bottom = claim.numerator, claim.denominator
+    claims = budget.claims
+    if claims and claims[-1][2:] == (top, bottom):
+        return
+    if claims and claims[-1][0] == state.now:
+        claims.pop()
+    claims.append((state.now, state.capacity.total(state.now), top, bottom))

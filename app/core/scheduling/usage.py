@@ -1,0 +1,59 @@
+"""Integrals over a sliding window, kept as they grow: a change costs one entry, a question no walk over the past."""
+
+_TRIM = 4096
+
+
+class Series:
+    """The integral of a step function of time. Changes and questions come in the order of time."""
+
+    __slots__ = ("_first", "_slopes", "_sums", "_times", "slope")
+
+    def __init__(self) -> None:
+        self.slope = 0
+        self._times: list[int] = []
+        self._sums: list[int] = []
+        self._slopes: list[int] = []
+        self._first = 0
+        """The last entry that a question about the window's beginning used."""
+
+    @property
+    def born(self) -> int | None:
+        """When it first changed, as far back as it is kept."""
+        return self._times[0] if self._times else None
+
+    def add(self, now: int, change: int) -> None:
+        """The function is `change` higher from now on."""
+        self.slope += change
+        if self._times and self._times[-1] == now:
+            self._slopes[-1] = self.slope
+            return
+        self._sums.append(self.total(now) if self._times else 0)
+        self._times.append(now)
+        self._slopes.append(self.slope)
+
+    def total(self, now: int) -> int:
+        """The integral until now, which is no earlier than the last change, from wherever it began."""
+        if not self._times:
+            return 0
+        return self._sums[-1] + self._slopes[-1] * (now - self._times[-1])
+
+    def total_at(self, at: int) -> int:
+        """The integral until an earlier instant; each question is about a later one than the last was.
+
+        Before the first change the function had the value that it first took.
+        """
+        times, first = self._times, self._first
+        if not times:
+            return 0
+        last = len(times) - 1
+        while first < last and times[first + 1] <= at:
+            first += 1
+        self._first = first
+        if first > _TRIM:
+            self._forget()
+            first = 0
+        return self._sums[first] + self._slopes[first] * (at - times[first])
+
+    def _forget(self) -> None:
+        del self._times[: self._first], self._sums[: self._first], self._slopes[: self._first]
+        self._first = 0

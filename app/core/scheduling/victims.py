@@ -1,0 +1,185 @@
+"""Whom a funded gang may evict, in which order, and the fewest of them that make room (FS-7, FS-8)."""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, pairwise
+
+from app.core.scheduling.budgets import Budget, is_ahead_by
+from app.core.scheduling.decisions import Standing
+from app.core.scheduling.packing import Pool, fit
+from app.core.scheduling.queueing import is_before, leaves_in_order
+from app.core.scheduling.state import State
+from app.core.scheduling.workload import Workload
+
+Choice = tuple[list[Workload], dict[str, int]]
+"""The victims, and where the gang is then."""
+
+
+def more(state: State, workload: Workload) -> int:
+    """What K grows by when the gang starts."""
+    return workload.gpus * workload.replicas * max(workload.min_runtime, state.policy.least_commitment)
+
+
+def unfunded(state: State) -> Iterator[Workload]:
+    """All unfunded work, that without a budget first, then the leaves from the highest ratio down."""
+    if state.stray.unfunded:
+        yield from _cheapest(state, state.stray.unfunded)
+    if state.root.unfunded_below:
+        for leaf in reversed(leaves_in_order(state, state.root, _unfunded_below)):
+            yield from _cheapest(state, leaf.unfunded)
+
+
+def funded(state: State, workload: Workload) -> Iterator[Workload]:
+    """The expired work that yields to the workload."""
+    path = state.paths[workload.leaf]
+    extra = more(state, workload)
+    if not state.ratio(path[0], extra)[1]:
+        return  # no claim: FS-2
+    for leaf in _yielding(state, path, len(path) - 1, extra):
+        if leaf is not path[0]:
+            yield from _cheapest(state, leaf.expired)
+        elif state.policy.yields_in_leaf:
+            names = [name for name in leaf.expired if _yields(state.workloads[name], workload)]
+            yield from _cheapest(state, names)
+
+
+def _yields(victim: Workload, workload: Workload) -> bool:
+    if victim.priority != workload.priority:
+        return victim.priority < workload.priority
+    return victim.slices > workload.slices
+
+
+def _yielding(state: State, path: list[Budget], depth: int, extra: int) -> Iterator[Budget]:
+    """Leaves below `path[depth]`, from the highest ratio down, that are far enough ahead of the path."""
+    if not depth:
+        yield path[0]
+        return
+    mine = path[depth - 1]
+    ratio = state.ratio(mine, extra)
+    children = [child for child in path[depth].children.values() if child.expired_below]
+    margin = state.policy.margin
+    for child in _highest_first(state, children):
+        if child is mine:
+            yield from _yielding(state, path, depth - 1, extra)
+        elif is_ahead_by(margin, ratio, state.ratio(child)):
+            yield from reversed(leaves_in_order(state, child, _expired_below))
+
+
+def _highest_first(state: State, budgets: list[Budget]) -> list[Budget]:
+    found: list[Budget] = []
+    while budgets:
+        last = budgets[0]
+        for budget in budgets[1:]:
+            if is_before(state, last, budget):
+                last = budget
+        budgets.remove(last)
+        found.append(last)
+    return found
+
+
+def may_evict(state: State, leaf: Budget) -> bool:
+    """Whether anything funded could yield to the smallest gang of the leaf."""
+    path = state.paths[leaf.id]
+    if state.policy.yields_in_leaf and leaf.expired:
+        return True
+    for mine, parent in pairwise(path):
+        ratio = state.ratio(mine)
+        for child in parent.children.values():
+            if (
+                child is not mine
+                and child.expired_below
+                and is_ahead_by(state.policy.margin, ratio, state.ratio(child))
+            ):
+                return True
+    return False
+
+
+def _cheapest(state: State, names: Iterable[str]) -> list[Workload]:
+    """Who loses the least since a checkpoint comes first (FS-7)."""
+    now = state.now
+    workloads = [state.workloads[name] for name in names]
+    workloads.sort(key=lambda workload: (workload.lost(now), workload.id))
+    return workloads
+
+
+def _expired_below(budget: Budget) -> int:
+    return budget.expired_below
+
+
+def _unfunded_below(budget: Budget) -> int:
+    return budget.unfunded_below
+
+
+def for_gang(state: State, workload: Workload, replicas: int, pools: list[Pool], *, fair_share: bool) -> Choice | None:
+    """The victims for so many replicas of the gang: unfunded ones if they suffice, else by fair share, too."""
+    gpus = workload.gpus
+    if sum(pool.room_after_unfunded(gpus) for pool in pools) >= replicas:
+        return choose(state, gpus, replicas, pools, unfunded(state))
+    if fair_share and sum(pool.room_after_expired(gpus) for pool in pools) >= replicas:
+        candidates = chain(unfunded(state), funded(state, workload))
+        return choose(state, gpus, replicas, pools, (victim for victim in candidates if victim is not workload))
+    return None
+
+
+def choose(state: State, gpus: int, replicas: int, pools: list[Pool], candidates: Iterable[Workload]) -> Choice | None:
+    """The first candidates that make room, less those that it does without: none of the rest is dispensable (FS-7)."""
+    short = replicas - sum(pool.room(gpus) for pool in pools)
+    gain: dict[str, int] = {}
+    chosen: list[Workload] = []
+    for victim in candidates:
+        made = _change(state, victim, gain, gpus, pools, 1)
+        if made is not None:
+            chosen.append(victim)
+            short -= made
+        if short <= 0:
+            break
+    else:
+        return None
+    for victim in reversed(chosen[:-1]):
+        lost = -(_change(state, victim, gain, gpus, pools, -1) or 0)
+        if short + lost <= 0:
+            chosen.remove(victim)
+            short += lost
+        else:
+            _change(state, victim, gain, gpus, pools, 1)
+    return chosen, _places(state, gpus, replicas, pools, gain)
+
+
+def _change(
+    state: State, victim: Workload, gain: dict[str, int], gpus: int, pools: list[Pool], sign: int
+) -> int | None:
+    """How many more replicas fit when the victim leaves (or stays after all); None: it is on none of these hosts."""
+    made: int | None = None
+    for name, count in victim.places.items():
+        host = state.hosts[name]
+        if host.pool not in pools:
+            continue
+        before = gain.get(name, 0)
+        after = gain[name] = before + sign * count * victim.gpus
+        made = (made or 0) + max(0, host.free + after) // gpus - max(0, host.free + before) // gpus
+    return made
+
+
+def _places(state: State, gpus: int, replicas: int, pools: list[Pool], gain: dict[str, int]) -> dict[str, int]:
+    """Where the victims leave first, and what is free besides."""
+    found: dict[str, int] = {}
+    hosts = [state.hosts[name] for name, gained in gain.items() if gained]
+    for host in sorted(hosts, key=lambda host: (host.free + gain[host.id], host.number)):
+        count = min(replicas, max(0, host.free + gain[host.id]) // gpus)
+        if count:
+            found[host.id] = count
+            replicas -= count
+    if replicas:
+        found.update(fit(pools, gpus, replicas, {host.id for host in hosts}) or {})
+    return found
+
+
+def standing(state: State, workload: Workload, victim: Workload) -> Standing | None:
+    """How the two stand below their lowest common ancestor; None when it is their leaf, or the victim has none."""
+    if victim.leaf is None or victim.leaf == workload.leaf or not victim.funded:
+        return None
+    mine, theirs = state.paths[workload.leaf], state.paths[victim.leaf]
+    depth = 1
+    while mine[-depth] is theirs[-depth]:
+        depth += 1
+    one, other = mine[-depth], theirs[-depth]
+    return Standing(one.id, state.ratio(one, more(state, workload)), other.id, state.ratio(other))

@@ -1,0 +1,149 @@
+"""A workload as the scheduler knows it: what was asked for, and where it stands (FS-3 to FS-5)."""
+
+from enum import StrEnum
+
+from app.core.scheduling.budgets import Shape, Turn
+from app.core.scheduling.decisions import Code
+
+
+class Status(StrEnum):
+    WAITING = "waiting"
+    HELD = "held"
+    """GPUs are held for it until its victims' grace is over."""
+    RUNNING = "running"
+    LEAVING = "leaving"
+    """It runs, evicted, for the rest of its grace."""
+
+
+class Evictable(StrEnum):
+    """As what a running gang may be a victim."""
+
+    NO = "no"
+    UNFUNDED = "unfunded"
+    EXPIRED = "expired"
+
+
+class Kind(StrEnum):
+    BATCH = "batch"
+    SESSION = "session"
+
+
+class Workload:
+    """A gang of `replicas`, each with `gpus` of one host. Times are milliseconds."""
+
+    __slots__ = (
+        "attempt",
+        "bound_at",
+        "checkpoint",
+        "claim",
+        "claim_code",
+        "claim_due",
+        "committed_gpus",
+        "committed_until",
+        "epoch",
+        "evictable",
+        "funded",
+        "gpus",
+        "hole_since",
+        "id",
+        "kind",
+        "leaf",
+        "leaves_at",
+        "min_runtime",
+        "model",
+        "moved_at",
+        "places",
+        "priority",
+        "protected_gpus",
+        "protected_until",
+        "queued_at",
+        "replicas",
+        "resumable",
+        "segment_at",
+        "segment_funded",
+        "segment_gpus",
+        "slices",
+        "status",
+        "submit",
+        "zone",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        leaf: str | None,
+        gpus: int,
+        replicas: int = 1,
+        min_runtime: int = 0,
+        priority: int = 0,
+        submit: int = 0,
+        resumable: bool = True,
+        kind: Kind = Kind.BATCH,
+        checkpoint: int | None = None,
+        model: str = "",
+        zone: str = "",
+    ) -> None:
+        """`checkpoint` is the interval at which it saves its work, None never; an empty model or zone fits any."""
+        self.id = name
+        self.leaf = leaf
+        self.gpus = gpus
+        self.replicas = replicas
+        self.min_runtime = min_runtime
+        self.priority = priority
+        self.submit = submit
+        self.resumable = resumable
+        self.kind = kind
+        self.checkpoint = checkpoint
+        self.model = model
+        self.zone = zone
+        self.status = Status.WAITING
+        self.funded = leaf is not None and min_runtime > 0
+        self.slices = 0
+        """How often its protection ran out."""
+        self.attempt = 0
+        self.queued_at = submit
+        self.bound_at = 0
+        self.protected_until = 0
+        self.leaves_at = 0
+        self.places: dict[str, int] = {}
+        self.claim: dict[str, int] = {}
+        """What is held for it: to start, to be moved to, or to fill its hole; bound at `claim_due`."""
+        self.claim_due = 0
+        self.hole_since: int | None = None
+        self.moved_at: int | None = None
+        self.claim_code = Code.FREE
+        self.evictable = Evictable.NO
+        self.committed_gpus = self.committed_until = 0
+        self.protected_gpus = 0
+        self.segment_at = self.segment_gpus = 0
+        self.segment_funded = False
+        self.epoch = 0
+        """Grows whenever what is due for it changes, so that older timers mean nothing."""
+
+    @property
+    def wants_funds(self) -> bool:
+        """Whether it competes as funded work (FS-3)."""
+        return self.leaf is not None and self.min_runtime > 0
+
+    @property
+    def shape(self) -> Shape:
+        """Workloads of one leaf and shape can start in the same places."""
+        return (self.wants_funds, self.gpus, self.replicas, self.model, self.zone, self.min_runtime)
+
+    @property
+    def turn(self) -> Turn:
+        """Its place within its leaf, lowest first (FS-2)."""
+        return (-self.priority, self.slices, self.submit, self.id)
+
+    @property
+    def missing(self) -> int:
+        """How many replicas a lost host took."""
+        return self.replicas - sum(self.places.values())
+
+    def lost(self, now: int) -> int:
+        """GPU-milliseconds of work since its last checkpoint, which an eviction now would lose (FS-7)."""
+        ran = now - self.bound_at
+        if self.resumable and self.checkpoint:
+            ran %= self.checkpoint
+        return ran * self.gpus * self.replicas
