@@ -33,13 +33,13 @@ def work(job: Job, replicas: Sequence[Replica], at: WorldTime, around: Surroundi
     """All that the job has to do at `at`: its workers' stages, machines for those who ask, and its decisions."""
     at = max(at, job.acted_at or at)  # a worker that lags may have freed a machine, or lost a node, in its past
     gang = Gang(job, list(replicas), at, around)
-    had_ended = all(replica.status is Worker.STOPPED for replica in replicas)
+    was_over = is_over(gang)
     gang.become(acted_at=at)
     again = True
     while again:
         move(gang)
         again = decide(gang) or ask(gang)
-    if gang.job.ended_at is not None and gang.job.attempt and not had_ended and is_over(gang):
+    if gang.job.ended_at is not None and gang.job.attempt and not was_over and is_over(gang):
         gang.tell("Finished tearing down training program.")
         if gang.job.outcome == JobState.SUCCEEDED:
             gang.tell("Job completed successfully.")

@@ -16,7 +16,6 @@ from app.core.values import evolve
 
 MOST_RESTARTS = 5
 """VX-7: so often a worker that was lost is restarted in one attempt of the job."""
-REASONS = {0: "SUCCEEDED", None: "SUBPROCESS_EXCEPTION"}
 _NO_RUN = dict.fromkeys(("done_at", "exit_at", "lost_at", "lost_to"))
 
 
@@ -67,7 +66,8 @@ def _run(gang: Gang, place: int, replica: Replica) -> Replica:
 
 
 def _completed(code: int) -> str:
-    return f"Task completed. Exit code ({code}). Exit reason ({REASONS.get(code, REASONS[None])})"
+    reason = "SUBPROCESS_EXCEPTION" if code else "SUCCEEDED"
+    return f"Task completed. Exit code ({code}). Exit reason ({reason})"
 
 
 def _exited(gang: Gang, before: Replica, replica: Replica) -> Replica:

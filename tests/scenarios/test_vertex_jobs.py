@@ -149,6 +149,38 @@ def test_a_failure_is_told_a_minute_after_the_end(world: TestWorld, jobs: Jobs) 
     assert told["error"]["code"] == 3
 
 
+INTERNAL = "Internal error occurred for the current attempt."
+ERRORS: dict[str, tuple[dict[str, Any] | None, dict[str, str], dict[str, Any], int, str]] = {
+    "an exit": (None, {"EXIT_CODE": "2"}, {}, 3, "exited with a non-zero status of 2. Termination reason: Error."),
+    "a crash": (None, {"EXIT_CODE": "139"}, {}, 3, "exited with a non-zero status of 139. Termination reason: Error."),
+    "memory": (None, {"MEMORY_GB": "15"}, {}, 3, "ran out of memory and exited with a non-zero status of 137."),
+    "a stockout": ({"effect": "stockout"}, {}, {"disableRetries": True}, 8, "Resources are insufficient in region: "),
+    "an internal error": ({"effect": "internal-error", "operation": "CreateCustomJob"}, {}, {}, 13, INTERNAL),
+    "lost workers": ({"effect": "worker-exit", "code": "transient"}, {}, {}, 13, INTERNAL),
+    "the timeout": (None, {"RUN_SECONDS": "999"}, {"timeout": "90s"}, 4, "its timeout of 90 seconds"),
+    "preemption": (
+        {"effect": "spot-preemption"},
+        {},
+        {"strategy": "SPOT"},
+        8,
+        "Resources are insufficient in region: ",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_each_error_of_a_job(world: TestWorld, jobs: Jobs, name: str) -> None:
+    """VX-10 to VX-14: with its code and its text, by what a user can do."""
+    rule, env, scheduling, code, text = ERRORS[name]
+    if rule is not None:
+        world.control("POST", "faults", json=rule)
+    job = jobs.create(pool(**env), **scheduling)
+    world.advance(hours=3)
+    told = jobs.get(job)
+    assert (told["state"], told["error"]["code"]) == ("JOB_STATE_FAILED", code)
+    assert text in told["error"]["message"]
+
+
 def test_only_what_has_ended_is_deleted(world: TestWorld, jobs: Jobs) -> None:
     """VX-14."""
     job = jobs.create(pool(2) | {"replicaCount": "1"})
