@@ -78,6 +78,14 @@ def scheduling(spec: Spec) -> Scheduling:
     )
 
 
+def settled(spec: Spec) -> Spec:
+    """The spec as the service shows it: `disableRetries` takes `restartJobOnWorkerRestart` away (VX-14)."""
+    if not scheduling(spec).disable_retries:
+        return spec
+    kept = {name: value for name, value in spec["scheduling"].items() if name != "restartJobOnWorkerRestart"}
+    return {**spec, "scheduling": kept}
+
+
 def _duration(text: str | None) -> timedelta | None:
     """`3600s` or `3.5s`, to the millisecond; ten years at most, which no clock outlasts."""
     if text is None:

@@ -119,7 +119,7 @@ def _build(scope: Scope, intent: JobIntent, world: World, number: int) -> Job:
         job_id=job_id(world.seed, scope.account, scope.region, number),
         number=number,
         display_name=intent.display_name,
-        spec=intent.spec,
+        spec=job_spec.settled(intent.spec),
         labels=intent.labels,
         created_at=world.now,
         queued_at=world.now,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.core.errors import Invalid
-from app.core.job_spec import MOST_REPLICAS, check, pools, scheduling
+from app.core.job_spec import MOST_REPLICAS, check, pools, scheduling, settled
 from tests.jobs import gpus, pool, spec
 
 
@@ -64,3 +64,12 @@ def test_a_specific_reservation_is_seen() -> None:
     given = gpus()
     given["machineSpec"]["reservationAffinity"] = {"reservationAffinityType": "SPECIFIC_RESERVATION"}
     assert [one.reserved for one in pools(spec(pool(), given))] == [False, True]
+
+
+def test_what_disabled_retries_take_away_is_not_shown() -> None:
+    """VX-14: `restartJobOnWorkerRestart` is forced to be false, and false is not told."""
+    asked = {"scheduling": {"disableRetries": True, "restartJobOnWorkerRestart": True, "timeout": "60s"}}
+    assert settled(asked) == {"scheduling": {"disableRetries": True, "timeout": "60s"}}
+    kept = {"scheduling": {"restartJobOnWorkerRestart": True}}
+    assert settled(kept) == kept
+    assert settled({}) == {}
