@@ -1,5 +1,7 @@
 """Who waits and can start: on free GPUs, or where others have to leave (FS-3, FS-6 to FS-10)."""
 
+from collections.abc import Iterable
+
 from app.core.scheduling.applying import apply
 from app.core.scheduling.budgets import Budget, Shape
 from app.core.scheduling.decisions import Admit, Code, Decision, Move, Places, Preempt, Unreserve
@@ -22,14 +24,19 @@ def do(state: State, made: list[Decision], decision: Decision) -> None:
 
 
 def start_those_who_wait(state: State, made: list[Decision], *, review: bool) -> None:
-    """Funded work in turn, then unfunded work on what is left free."""
-    fresh = state.fresh
-    state.fresh = {}
-    if any(shape[0] for shape in state.shapes):
-        _start(state, made, state.root, _Gate(state, review, fresh))
-    for root in (state.root, state.stray):
-        if root.waiting_below:
-            _start(state, made, root, _Gate(state, False, {}, funded=False))
+    """Funded work in turn, then unfunded work on what is left free; what a start leaves over is offered again."""
+    while state.roomier or state.fresh or review:
+        every, state.roomier = state.roomier, False
+        fresh, state.fresh = state.fresh, {}
+        shapes = {state.workloads[name].shape for name in fresh if name in state.workloads}
+        gate = _Gate(state, review, fresh, shapes)
+        funded = [shape for shape in (state.shapes if every or review else shapes) if shape[0]]
+        _start(state, made, state.root, gate, funded)
+        for root in (state.root, state.stray):
+            if root.waiting_below:
+                unfunded = [shape for shape in (state.shapes if every else shapes) if not shape[0]]
+                _start(state, made, root, _Gate(state, False, {}, set()), unfunded)
+        review = False
 
 
 def begin_review(state: State) -> bool:
@@ -43,48 +50,50 @@ def begin_review(state: State) -> bool:
 class _Gate:
     """Which shapes of a leaf are worth a try: counted, without a look at any host."""
 
-    def __init__(self, state: State, review: bool, fresh: dict[str, None], *, funded: bool = True) -> None:
+    def __init__(self, state: State, review: bool, fresh: dict[str, None], fresh_shapes: set[Shape]) -> None:
         self.state = state
         self.review = review
         self.fresh = fresh
-        self.funded = funded
+        self.fresh_shapes = fresh_shapes
         self._evicting: dict[str, bool] = {}
-        self._open: dict[Shape, tuple[bool, bool]] = {}
-        if funded:
-            names = [name for name in fresh if name in state.workloads]
-            self._fresh_shapes = {state.workloads[name].shape for name in names}
-        else:
-            self._fresh_shapes = set()
-        for shape in state.shapes:
-            if shape[0] is funded:
-                room, yielding = self._room(shape)
-                if room or yielding:
-                    self._open[shape] = room, yielding
+        self._open: dict[Shape, bool] = {}
+        """Whether there is room without anybody funded who leaves."""
+        self._pools: dict[tuple[bool, str, str, int], list[Pool]] = {}
 
-    def __bool__(self) -> bool:
+    def open(self, shapes: Iterable[Shape]) -> bool:
+        """Look at these; whether any is worth a try."""
+        for shape in shapes:
+            self._look(shape)
         return bool(self._open)
 
-    def _room(self, shape: Shape) -> tuple[bool, bool]:
-        """Whether there is room on free GPUs or those of unfunded work, and on those of expired work, too."""
-        _, gpus, replicas, _, _, minimum = shape
+    def _look(self, shape: Shape) -> None:
+        funded, gpus, replicas, _, _, _ = shape
+        pools = self._pools_for(shape)
+        if not funded:
+            if sum([pool.room(gpus) for pool in pools]) >= replicas:
+                self._open[shape] = True
+        elif sum([pool.room_after_unfunded(gpus) for pool in pools]) >= replicas:
+            self._open[shape] = True
+        elif (self.review or shape in self.fresh_shapes) and (
+            sum([pool.room_after_expired(gpus) for pool in pools]) >= replicas
+        ):
+            self._open[shape] = False
+
+    def _pools_for(self, shape: Shape) -> list[Pool]:
         state = self.state
-        pools = state.pools_for(shape, state.now + minimum)
         for name in state.reservations:
             if state.workloads[name].shape == shape:
-                pools = state.pools_for(shape, state.now + minimum, name)
-        if not self.funded:
-            return sum(pool.room(gpus) for pool in pools) >= replicas, False
-        if sum(pool.room_after_unfunded(gpus) for pool in pools) >= replicas:
-            return True, True
-        if not self.review and shape not in self._fresh_shapes:
-            return False, False
-        return False, sum(pool.room_after_expired(gpus) for pool in pools) >= replicas
+                return state.pools_for(shape, state.now + shape[5], name)
+        key = (shape[0], shape[3], shape[4], shape[5] if state.reservations else 0)
+        if key not in self._pools:
+            self._pools[key] = state.pools_for(shape, state.now + shape[5])
+        return self._pools[key]
 
     def admits(self, leaf: Budget, shape: Shape) -> bool:
         found = self._open.get(shape)
         if found is None:
             return False
-        return found[0] or self.may_evict(leaf, leaf.queue[shape][0][3])
+        return found or self.may_evict(leaf, leaf.queue[shape][0][3])
 
     def may_evict(self, leaf: Budget, name: str) -> bool:
         """Whether the workload is to be looked at, and could evict anybody, by fair share."""
@@ -95,13 +104,13 @@ class _Gate:
         return self._evicting[leaf.id]
 
 
-def _start(state: State, made: list[Decision], root: Budget, gate: _Gate) -> None:
-    if not gate:
+def _start(state: State, made: list[Decision], root: Budget, gate: _Gate, shapes: list[Shape]) -> None:
+    if not gate.open(shapes):
         return
     line = Line(state, root, gate.admits)
     while (workload := line.first()) is not None:
-        leaf = state.leaf_of(workload)
-        if try_start(state, made, workload, fair_share=gate.funded and gate.may_evict(leaf, workload.id)):
+        fair_share = workload.wants_funds and gate.may_evict(state.leaf_of(workload), workload.id)
+        if try_start(state, made, workload, fair_share=fair_share):
             line.started(workload)
         else:
             line.blocked(workload)
@@ -123,7 +132,7 @@ def try_start(state: State, made: list[Decision], workload: Workload, *, fair_sh
         return False
     now, gpus, replicas = state.now, workload.gpus, workload.replicas
     pools = state.pools_for(workload.shape, now + workload.min_runtime, workload.id)
-    if sum(pool.room(gpus) for pool in pools) >= replicas:
+    if sum([pool.room(gpus) for pool in pools]) >= replicas:
         places = fit(pools, gpus, replicas) or {}
         admit(state, made, workload, places, Code.FREE)
         return True

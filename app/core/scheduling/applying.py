@@ -146,6 +146,7 @@ def _open(state: State, holder: str) -> None:
 def _unfund(state: State, decision: Unfund) -> None:
     workload = state.workloads[decision.workload]
     state.uncommit(workload)
+    state.roomier = True
     workload.funded = False
     state.charge(workload, workload.segment_gpus, funded=False)
     if workload.status is Status.RUNNING:

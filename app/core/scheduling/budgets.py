@@ -1,6 +1,5 @@
 """The tree of budgets on one fleet: claims, use in the window, and who is how far from its share (FS-1, FS-2)."""
 
-from collections.abc import Iterator
 from fractions import Fraction
 from math import gcd
 
@@ -45,6 +44,7 @@ class Budget:
         "expired",
         "expired_below",
         "id",
+        "leaves",
         "limits",
         "no_reservation_until",
         "oldest",
@@ -63,6 +63,7 @@ class Budget:
         self.id = name
         self.parent = parent
         self.children: dict[str, Budget] = {}
+        self.leaves: list[Budget] = [self]
         self.weight = weight
         self.born = born
         self.usage = Series()
@@ -98,12 +99,11 @@ class Budget:
             node = node.parent
         return found
 
-    def leaves(self) -> "Iterator[Budget]":
-        """Every budget without children below it, itself if it has none."""
-        if not self.children:
-            yield self
-        for child in self.children.values():
-            yield from child.leaves()
+    def find_leaves(self) -> "list[Budget]":
+        """Every budget without children below it, itself if it has none; kept until the tree changes."""
+        found = [leaf for child in self.children.values() for leaf in child.find_leaves()]
+        self.leaves = found or [self]
+        return self.leaves
 
     def ratio(self, now: int, window: int, capacity: Series, more: int = 0) -> Ratio:
         """(U + K) / E over the window before now, with `more` GPU-time added to K (FS-2)."""

@@ -1,10 +1,11 @@
 """Who waits in which leaf, and whose turn it is between leaves and within one (FS-2)."""
 
 from bisect import bisect_left, insort
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import cmp_to_key, partial
 from heapq import heapify, heappop, heappush
 
-from app.core.scheduling.budgets import Budget, Shape, Turn, is_less
+from app.core.scheduling.budgets import Budget, Ratio, Shape, Turn, is_less
 from app.core.scheduling.state import State
 from app.core.scheduling.workload import Status, Workload
 
@@ -44,7 +45,7 @@ def dequeue(state: State, workload: Workload) -> None:
 def oldest(state: State, budget: Budget) -> int:
     """The oldest submit time of anything that waits below the budget."""
     times = []
-    for leaf in budget.leaves():
+    for leaf in budget.leaves:
         heap = leaf.oldest
         while heap and not _waits(state, heap[0][1]):
             heappop(heap)
@@ -58,14 +59,20 @@ def _waits(state: State, name: str) -> bool:
     return workload is not None and workload.status is Status.WAITING
 
 
-def is_before(state: State, one: Budget, other: Budget) -> bool:
-    """Whether it is the first one's turn, of two siblings with waiting work."""
-    ratios = state.ratio(one), state.ratio(other)
-    if is_less(*ratios):
-        return True
-    if is_less(ratios[1], ratios[0]):
-        return False
-    return (oldest(state, one), one.id) < (oldest(state, other), other.id)
+def in_order(state: State, budgets: Iterable[Budget]) -> list[Budget]:
+    """Siblings, the one whose turn it is first; ties go by the oldest submit time waiting below, then by id."""
+    rated: list[tuple[Ratio, Budget]] = [(state.ratio(budget), budget) for budget in budgets]
+    if len(rated) > 1:
+        rated.sort(key=cmp_to_key(partial(_compare, state)))
+    return [budget for _, budget in rated]
+
+
+def _compare(state: State, one: tuple[Ratio, Budget], other: tuple[Ratio, Budget]) -> int:
+    if is_less(one[0], other[0]):
+        return -1
+    if is_less(other[0], one[0]):
+        return 1
+    return -1 if (oldest(state, one[1]), one[1].id) < (oldest(state, other[1]), other[1].id) else 1
 
 
 def head(leaf: Budget, *, funded: bool) -> Turn | None:
@@ -78,14 +85,8 @@ def leaves_in_order(state: State, budget: Budget, counts: Callable[[Budget], int
     if not budget.children:
         return [budget] if counts(budget) else []
     found: list[Budget] = []
-    left = [child for child in budget.children.values() if counts(child)]
-    while left:
-        first = left[0]
-        for child in left[1:]:
-            if is_before(state, child, first):
-                first = child
-        left.remove(first)
-        found += leaves_in_order(state, first, counts)
+    for child in in_order(state, [child for child in budget.children.values() if counts(child)]):
+        found += leaves_in_order(state, child, counts)
     return found
 
 
@@ -97,7 +98,7 @@ class Line:
         self.root = root
         self._heads: dict[str, list[tuple[Turn, Shape]]] = {}
         self._active: dict[str, int] = {}
-        for leaf in root.leaves():
+        for leaf in root.leaves:
             heads = [(queue[0], shape) for shape, queue in leaf.queue.items() if is_open(leaf, shape)]
             if heads:
                 heapify(heads)
@@ -115,13 +116,15 @@ class Line:
         if not self._active.get(budget.id):
             return None
         while budget.children:
-            best: Budget | None = None
+            best: tuple[Ratio, Budget] | None = None
             for child in budget.children.values():
-                if self._active.get(child.id) and (best is None or is_before(self.state, child, best)):
-                    best = child
+                if self._active.get(child.id):
+                    rated = (self.state.ratio(child), child)
+                    if best is None or _compare(self.state, rated, best) < 0:
+                        best = rated
             if best is None:
                 break
-            budget = best
+            budget = best[1]
         return budget
 
     def started(self, workload: Workload) -> None:

@@ -58,7 +58,7 @@ def _in_the_way(state: State, workload: Workload, reservation: Reservation) -> I
     if state.policy.waive_at_t:
         yield from expired
         return
-    yielding = {other.id for other in funded(state, workload)}
+    yielding = {name for _, names in funded(state, workload) for name in names}
     yield from (other for other in expired if other.id in yielding or other.bound_at >= reservation.since)
 
 

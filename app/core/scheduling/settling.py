@@ -42,7 +42,7 @@ def close_spent_limits(state: State, made: list[Decision]) -> None:
     """What runs after its protection where a limit is met goes on unfunded."""
     for budget in list(state.limited.values()):
         if any(runs_dry_in(state, budget, limit.left(budget, state.now)) == 0 for limit in budget.limits):
-            for leaf in budget.leaves():
+            for leaf in budget.leaves:
                 for name in sorted(leaf.expired):
                     do(state, made, Unfund(state.now, name, budget.id, Code.LIMIT_MET))
 

@@ -68,6 +68,8 @@ class State:
         """Segments that have closed; whoever keeps the state takes them away."""
         self.fresh: dict[str, None] = {}
         """Who has begun to wait since the last pass."""
+        self.roomier = True
+        """Whether GPUs have become free, or unfunded, since a pass last looked who could start there."""
         self.stirred = False
         """Whether something has happened since that may let those who wait evict funded work."""
         self.reviewed_at = 0
@@ -208,6 +210,8 @@ class State:
 
     def turn_over(self, host: Host, free: int, unfunded: int = 0, expired: int = 0) -> None:
         """So many more of the host's GPUs are free, unfunded, expired."""
+        if free > 0:
+            self.roomier = True
         if host.pool is not None:
             host.pool.change(host, free, unfunded, expired)
             return
@@ -265,6 +269,7 @@ class State:
     def pool(self, host: Host, reserved: str | None) -> None:
         """The host takes work again, or for that reservation alone."""
         self.unpool(host)
+        self.roomier = True
         key = (host.model, host.zone, reserved)
         if key not in self.pools:
             self.pools[key] = Pool(*key)

@@ -75,7 +75,7 @@ def set_limits(state: State, name: str, limits: list[tuple[int, int]], now: int)
         state.limited[name] = budget
     else:
         state.limited.pop(name, None)
-    state.stirred = True
+    state.stirred = state.roomier = True
 
 
 def _budget(state: State, name: str) -> Budget:
@@ -113,6 +113,7 @@ def _rebuild(state: State) -> None:
     for name, budget in state.budgets.items():
         state.paths[name] = budget.path()
         budget.forget_cache()
+    state.root.find_leaves()
     _claim_below(state, state.root, Fraction(1))
 
 

@@ -6,7 +6,7 @@ from itertools import chain, pairwise
 from app.core.scheduling.budgets import Budget, is_ahead_by
 from app.core.scheduling.decisions import Standing
 from app.core.scheduling.packing import Pool, fit
-from app.core.scheduling.queueing import is_before, leaves_in_order
+from app.core.scheduling.queueing import in_order, leaves_in_order
 from app.core.scheduling.state import State
 from app.core.scheduling.workload import Workload
 
@@ -28,18 +28,21 @@ def unfunded(state: State) -> Iterator[Workload]:
             yield from _cheapest(state, leaf.unfunded)
 
 
-def funded(state: State, workload: Workload) -> Iterator[Workload]:
-    """The expired work that yields to the workload."""
+def funded(state: State, workload: Workload) -> list[tuple[Budget, list[str]]]:
+    """The expired work that yields to the workload, by leaf, from the highest ratio down (FS-8)."""
     path = state.paths[workload.leaf]
     extra = more(state, workload)
     if not state.ratio(path[0], extra)[1]:
-        return  # no claim: FS-2
+        return []  # no claim: FS-2
+    found: list[tuple[Budget, list[str]]] = []
     for leaf in _yielding(state, path, len(path) - 1, extra):
         if leaf is not path[0]:
-            yield from _cheapest(state, leaf.expired)
+            found.append((leaf, list(leaf.expired)))
         elif state.policy.yields_in_leaf:
             names = [name for name in leaf.expired if _yields(state.workloads[name], workload)]
-            yield from _cheapest(state, names)
+            if names:
+                found.append((leaf, names))
+    return found
 
 
 def _yields(victim: Workload, workload: Workload) -> bool:
@@ -54,26 +57,17 @@ def _yielding(state: State, path: list[Budget], depth: int, extra: int) -> Itera
         yield path[0]
         return
     mine = path[depth - 1]
-    ratio = state.ratio(mine, extra)
-    children = [child for child in path[depth].children.values() if child.expired_below]
-    margin = state.policy.margin
-    for child in _highest_first(state, children):
+    ratio, margin = state.ratio(mine, extra), state.policy.margin
+    able = [
+        child
+        for child in path[depth].children.values()
+        if child.expired_below and (child is mine or is_ahead_by(margin, ratio, state.ratio(child)))
+    ]
+    for child in reversed(in_order(state, able)):
         if child is mine:
             yield from _yielding(state, path, depth - 1, extra)
-        elif is_ahead_by(margin, ratio, state.ratio(child)):
+        else:
             yield from reversed(leaves_in_order(state, child, _expired_below))
-
-
-def _highest_first(state: State, budgets: list[Budget]) -> list[Budget]:
-    found: list[Budget] = []
-    while budgets:
-        last = budgets[0]
-        for budget in budgets[1:]:
-            if is_before(state, last, budget):
-                last = budget
-        budgets.remove(last)
-        found.append(last)
-    return found
 
 
 def may_evict(state: State, leaf: Budget) -> bool:
@@ -112,12 +106,30 @@ def _unfunded_below(budget: Budget) -> int:
 def for_gang(state: State, workload: Workload, replicas: int, pools: list[Pool], *, fair_share: bool) -> Choice | None:
     """The victims for so many replicas of the gang: unfunded ones if they suffice, else by fair share, too."""
     gpus = workload.gpus
-    if sum(pool.room_after_unfunded(gpus) for pool in pools) >= replicas:
+    if sum([pool.room_after_unfunded(gpus) for pool in pools]) >= replicas:
         return choose(state, gpus, replicas, pools, unfunded(state))
-    if fair_share and sum(pool.room_after_expired(gpus) for pool in pools) >= replicas:
-        candidates = chain(unfunded(state), funded(state, workload))
-        return choose(state, gpus, replicas, pools, (victim for victim in candidates if victim is not workload))
-    return None
+    if not fair_share or sum([pool.room_after_expired(gpus) for pool in pools]) < replicas:
+        return None
+    yielding = funded(state, workload)
+    if not _may_suffice(state, yielding, gpus * replicas, pools):
+        return None
+    expired = (victim for _, names in yielding for victim in _cheapest(state, names) if victim is not workload)
+    return choose(state, gpus, replicas, pools, chain(unfunded(state), expired))
+
+
+def _may_suffice(state: State, yielding: list[tuple[Budget, list[str]]], wanted: int, pools: list[Pool]) -> bool:
+    """Whether there are as many GPUs as wanted at all, wherever they are."""
+    if not yielding:
+        return False
+    found = sum(pool.free for pool in pools)
+    workloads = state.workloads
+    for budget in (state.stray, *state.root.leaves):
+        if found >= wanted:
+            return True
+        found += sum(workloads[name].segment_gpus for name in budget.unfunded)
+    for _, names in yielding:
+        found += sum(workloads[name].segment_gpus for name in names)
+    return found >= wanted
 
 
 def choose(state: State, gpus: int, replicas: int, pools: list[Pool], candidates: Iterable[Workload]) -> Choice | None:
