@@ -151,3 +151,40 @@ def _check_usage(story: Story, history: list[tuple[int, dict[str, str]]]) -> Non
             below = {leaf for leaf in LEAVES if name in ("", leaf, parents[leaf])}
             expected += used(segments, below, max(start, now - WINDOW), max(end, now - WINDOW))
         assert budget.used(now, now - WINDOW) == expected
+
+
+@quick
+@given(steps)
+def test_fairness_evicts_no_oftener_than_minimum_runtimes_fit(stream: list[tuple[int, str, int]]) -> None:
+    """At most once for each minimum runtime that a workload has held GPUs; loops of eviction are impossible."""
+    story = Story()
+    evicted: dict[str, int] = {}
+    minimum: dict[str, int] = {}
+    for wait, what, number in stream:
+        for decision in story.happen(wait, what, number):
+            if isinstance(decision, Preempt) and decision.code == "fair-share":
+                for victim, _ in decision.victims:
+                    evicted[victim] = evicted.get(victim, 0) + 1
+        minimum |= {w.id: w.min_runtime for w in story.state.workloads.values() if w.funded}
+    held: dict[str, int] = {}
+    for segment in (*story.state.ledger, *open_segments(story.state)):
+        held[segment.workload] = held.get(segment.workload, 0) + segment.end - segment.start
+    for name, times in evicted.items():
+        if name in minimum:
+            assert times <= held[name] // minimum[name]
+
+
+def test_backlogged_leaves_get_their_fractions() -> None:
+    """Usage follows the claims within the margin and the largest K over E."""
+    lab = Lab(4, 8, Policy(window=48 * HOUR), a=1, b=3, c=4)
+    for leaf in "abc":
+        for number in range(8):
+            lab.submit(f"{leaf}{number}", leaf, gpus=[1, 2, 4, 8][number % 4], min_runtime=[HOUR, 2 * HOUR][number % 2])
+        lab.submit(f"{leaf}8", leaf, gpus=8, replicas=2)
+        lab.submit(f"{leaf}9", leaf, gpus=8, replicas=2)
+    lab.wait(4 * 24 * HOUR)
+    check(lab.state)
+    for leaf, claim in (("a", 4), ("b", 12), ("c", 16)):
+        owed = claim * 48 * HOUR
+        share = lab.state.budgets[leaf].used(lab.now, lab.now - 48 * HOUR)
+        assert abs(share - owed) <= owed // 100 + 16 * HOUR + 8 * 2 * HOUR, (leaf, share / owed)

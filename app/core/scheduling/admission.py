@@ -56,6 +56,7 @@ class _Gate:
         self.fresh = fresh
         self.fresh_shapes = fresh_shapes
         self._evicting: dict[str, bool] = {}
+        self._failed: dict[str | None, list[tuple[int, int, int]]] = {}
         self._open: dict[Shape, bool] = {}
         """Whether there is room without anybody funded who leaves."""
         self._pools: dict[tuple[bool, str, str, int], list[Pool]] = {}
@@ -68,16 +69,12 @@ class _Gate:
 
     def _look(self, shape: Shape) -> None:
         funded, gpus, replicas, _, _, _ = shape
-        pools = self._pools_for(shape)
-        if not funded:
-            if sum([pool.room(gpus) for pool in pools]) >= replicas:
-                self._open[shape] = True
-        elif sum([pool.room_after_unfunded(gpus) for pool in pools]) >= replicas:
+        if self.has_room(shape):
             self._open[shape] = True
-        elif (self.review or shape in self.fresh_shapes) and (
-            sum([pool.room_after_expired(gpus) for pool in pools]) >= replicas
-        ):
-            self._open[shape] = False
+        elif funded and (self.review or shape in self.fresh_shapes):
+            pools = self._pools_for(shape)
+            if sum([pool.room_after_expired(gpus) for pool in pools]) >= replicas:
+                self._open[shape] = False
 
     def _pools_for(self, shape: Shape) -> list[Pool]:
         state = self.state
@@ -95,6 +92,25 @@ class _Gate:
             return False
         return found or self.may_evict(leaf, leaf.queue[shape][0][3])
 
+    def has_room(self, shape: Shape) -> bool:
+        """Whether such work fits on free GPUs and, if it is funded, on those of unfunded work."""
+        pools, gpus = self._pools_for(shape), shape[1]
+        if shape[0]:
+            return sum([pool.room_after_unfunded(gpus) for pool in pools]) >= shape[2]
+        return sum([pool.room(gpus) for pool in pools]) >= shape[2]
+
+    def failed(self, workload: Workload) -> None:
+        """Nobody yields to it: nor to what is behind it in its leaf and asks for no less."""
+        self._failed.setdefault(workload.leaf, []).append((workload.gpus, workload.replicas, workload.min_runtime))
+
+    def is_worth_a_look(self, workload: Workload) -> bool:
+        """Whether the workload may evict by fair share, and nothing smaller of its leaf has failed to."""
+        gpus, replicas, minimum = workload.gpus, workload.replicas, workload.min_runtime
+        for one, several, shortest in self._failed.get(workload.leaf, ()):
+            if one <= gpus and several <= replicas and shortest <= minimum:
+                return False
+        return self.may_evict(self.state.leaf_of(workload), workload.id)
+
     def may_evict(self, leaf: Budget, name: str) -> bool:
         """Whether the workload is to be looked at, and could evict anybody, by fair share."""
         if not self.review and name not in self.fresh:
@@ -109,11 +125,18 @@ def _start(state: State, made: list[Decision], root: Budget, gate: _Gate, shapes
         return
     line = Line(state, root, gate.admits)
     while (workload := line.first()) is not None:
-        fair_share = workload.wants_funds and gate.may_evict(state.leaf_of(workload), workload.id)
-        if try_start(state, made, workload, fair_share=fair_share):
+        fair_share = workload.wants_funds and gate.is_worth_a_look(workload)
+        if not fair_share and not gate.has_room(workload.shape):
+            if workload.wants_funds:
+                line.blocked(workload)
+            else:
+                line.nobody(workload.shape)
+        elif try_start(state, made, workload, fair_share=fair_share):
             line.started(workload)
         else:
             line.blocked(workload)
+            if fair_share:
+                gate.failed(workload)
 
 
 def can_pay(state: State, workload: Workload) -> Budget | None:

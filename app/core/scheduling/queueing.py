@@ -98,11 +98,13 @@ class Line:
         self.root = root
         self._heads: dict[str, list[tuple[Turn, Shape]]] = {}
         self._active: dict[str, int] = {}
+        self._leaves: dict[str, Budget] = {}
         for leaf in root.leaves:
             heads = [(queue[0], shape) for shape, queue in leaf.queue.items() if is_open(leaf, shape)]
             if heads:
                 heapify(heads)
                 self._heads[leaf.id] = heads
+                self._leaves[leaf.id] = leaf
                 for budget in leaf.path():
                     self._active[budget.id] = self._active.get(budget.id, 0) + 1
 
@@ -141,6 +143,16 @@ class Line:
         leaf = self.state.leaf_of(workload)
         heappop(self._heads[leaf.id])
         self._close(leaf)
+
+    def nobody(self, shape: Shape) -> None:
+        """Of no leaf anybody of that shape can start in this pass."""
+        for name in [name for name, heads in self._heads.items() if heads]:
+            heads = self._heads[name]
+            left = [entry for entry in heads if entry[1] != shape]
+            if len(left) < len(heads):
+                heapify(left)
+                self._heads[name] = left
+                self._close(self._leaves[name])
 
     def _close(self, leaf: Budget) -> None:
         if not self._heads[leaf.id]:
