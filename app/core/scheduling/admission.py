@@ -86,11 +86,14 @@ class _Gate:
             self._pools[key] = state.pools_for(shape, state.now + shape[5])
         return self._pools[key]
 
-    def admits(self, leaf: Budget, shape: Shape) -> bool:
-        found = self._open.get(shape)
-        if found is None:
-            return False
-        return found or self.may_evict(leaf, leaf.queue[shape][0][3])
+    def shapes(self, leaf: Budget) -> list[Shape]:
+        """Those of the leaf that are worth a try."""
+        queue = leaf.queue
+        return [
+            shape
+            for shape, has_room in self._open.items()
+            if shape in queue and (has_room or self.may_evict(leaf, queue[shape][0][3]))
+        ]
 
     def has_room(self, shape: Shape) -> bool:
         """Whether such work fits on free GPUs and, if it is funded, on those of unfunded work."""
@@ -123,7 +126,7 @@ class _Gate:
 def _start(state: State, made: list[Decision], root: Budget, gate: _Gate, shapes: list[Shape]) -> None:
     if not gate.open(shapes):
         return
-    line = Line(state, root, gate.admits)
+    line = Line(state, root, gate.shapes)
     while (workload := line.first()) is not None:
         fair_share = workload.wants_funds and gate.is_worth_a_look(workload)
         if not fair_share and not gate.has_room(workload.shape):

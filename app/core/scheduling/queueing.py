@@ -93,14 +93,16 @@ def leaves_in_order(state: State, budget: Budget, counts: Callable[[Budget], int
 class Line:
     """Those that wait and may be able to start, in turn; whoever starts moves its budgets back (FS-2)."""
 
-    def __init__(self, state: State, root: Budget, is_open: Callable[[Budget, Shape], bool]) -> None:
+    def __init__(self, state: State, root: Budget, shapes: Callable[[Budget], Iterable[Shape]]) -> None:
         self.state = state
         self.root = root
         self._heads: dict[str, list[tuple[Turn, Shape]]] = {}
         self._active: dict[str, int] = {}
         self._leaves: dict[str, Budget] = {}
         for leaf in root.leaves:
-            heads = [(queue[0], shape) for shape, queue in leaf.queue.items() if is_open(leaf, shape)]
+            if not leaf.queue:
+                continue
+            heads = [(leaf.queue[shape][0], shape) for shape in shapes(leaf)]
             if heads:
                 heapify(heads)
                 self._heads[leaf.id] = heads

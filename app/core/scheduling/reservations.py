@@ -24,16 +24,12 @@ def keep_reservations(state: State, made: list[Decision]) -> None:
 
 
 def _keep(state: State, made: list[Decision], workload: Workload, reservation: Reservation) -> None:
-    if not all(_is_kept(state, name, workload.id) for name in reservation.hosts):
+    kept = sum([len(pool.hosts) for key, pool in state.pools.items() if key[2] == workload.id])
+    if kept < len(reservation.hosts):
         do(state, made, Unreserve(state.now, workload.id, Code.NODES_CHANGED))
         _reserve(state, made, workload, reservation.since, Code.NODES_CHANGED)
     elif can_pay(state, workload) is None:
         _use(state, made, workload, reservation)
-
-
-def _is_kept(state: State, host: str, holder: str) -> bool:
-    found = state.hosts.get(host)
-    return found is not None and found.pool is not None and found.pool.reserved == holder
 
 
 def _use(state: State, made: list[Decision], workload: Workload, reservation: Reservation) -> None:

@@ -62,9 +62,11 @@ class Workload:
         "segment_at",
         "segment_funded",
         "segment_gpus",
+        "shape",
         "slices",
         "status",
         "submit",
+        "wants_funds",
         "zone",
     )
 
@@ -97,8 +99,12 @@ class Workload:
         self.checkpoint = checkpoint
         self.model = model
         self.zone = zone
+        self.wants_funds = leaf is not None and min_runtime > 0
+        """Whether it competes as funded work (FS-3)."""
+        self.shape: Shape = (self.wants_funds, gpus, replicas, model, zone, min_runtime)
+        """Workloads of one leaf and shape can start in the same places."""
         self.status = Status.WAITING
-        self.funded = leaf is not None and min_runtime > 0
+        self.funded = self.wants_funds
         self.slices = 0
         """How often its protection ran out."""
         self.attempt = 0
@@ -120,16 +126,6 @@ class Workload:
         self.segment_funded = False
         self.epoch = 0
         """Grows whenever what is due for it changes, so that older timers mean nothing."""
-
-    @property
-    def wants_funds(self) -> bool:
-        """Whether it competes as funded work (FS-3)."""
-        return self.leaf is not None and self.min_runtime > 0
-
-    @property
-    def shape(self) -> Shape:
-        """Workloads of one leaf and shape can start in the same places."""
-        return (self.wants_funds, self.gpus, self.replicas, self.model, self.zone, self.min_runtime)
 
     @property
     def turn(self) -> Turn:
