@@ -41,6 +41,7 @@ ROWS = {  # tables that this test fills by a statement, since the store writes t
     "alarm": "(world, account, region, name, state, since) "
     "VALUES ($1, $2, $3, 'loss', 'ALARM', '2026-01-01T00:00:00Z')",
     "image_release": "(world, version, security, retired) SELECT $1, '2.0.0', true, $2 = $3",
+    "execution": "(world, account, region, job_id, pool, ordinal, run) VALUES ($1, $2, $3, 'j-1', 0, 0, 1)",
     "google_document": "(world, account, region, name, collection, created_at, updated_at, body) "
     "VALUES ($1, $2, $3, 'default', 'metadataStores', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z', '{}')",
     "google_operation": "(world, account, region, operation_id, owner, kind, created_at, response_kind, response) "
