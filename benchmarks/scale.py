@@ -106,8 +106,8 @@ def main() -> None:
             print("peak memory, MiB:", weights)
 
 
-def run(base: str) -> None:
-    sagemaker = boto3.client(
+def client(base: str) -> Any:
+    return boto3.client(
         "sagemaker",
         endpoint_url=base,
         region_name="us-west-2",
@@ -115,13 +115,17 @@ def run(base: str) -> None:
         aws_secret_access_key="x",
         config=Config(retries={"total_max_attempts": 1}),
     )
+
+
+def run(base: str) -> None:
+    sagemaker = client(base)
     seconds = {}
     for size in SIZES:
         sagemaker.create_cluster(**eks(f"of-{size}", size, min(50, size // 100)))
         seconds[size] = until_target(sagemaker, f"of-{size}")
         print(f"{size:6} nodes reach their targets in {seconds[size]:6.2f} s, {size / seconds[size]:7.0f} nodes/s")
     first, last = SIZES[0], SIZES[-1]
-    print(f"exponent from {first} to {last} nodes: {_slope(seconds):.2f} (least squares)")
+    print(f"exponent from {first} to {last} nodes: {slope(seconds):.2f} (least squares)")
     times = page_times(sagemaker, f"of-{last}")
     third = len(times) // 3
     print(
@@ -156,7 +160,8 @@ def advance(base: str, sagemaker: Any) -> None:
     )
 
 
-def _slope(seconds: dict[int, float]) -> float:
+def slope(seconds: dict[int, float]) -> float:
+    """Of log(seconds) over log(size), by least squares."""
     xs, ys = [math.log(size) for size in seconds], [math.log(value) for value in seconds.values()]
     mean_x, mean_y = sum(xs) / len(xs), sum(ys) / len(ys)
     return sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True)) / sum((x - mean_x) ** 2 for x in xs)

@@ -101,6 +101,7 @@ class Waiting:
     job_id: str
     strategy: str
     workers: int
+    number: int
 
 
 def woken(waiting: Iterable[Waiting], free: int) -> list[Waiting]:

@@ -26,13 +26,20 @@ _CHANGING = [column for column in JOB.columns if column not in _FIXED]
 _read_changing = JOB.getter(_CHANGING)
 _DUE = "due_at <= $2 AND (not_before_wall IS NULL OR not_before_wall <= clock_timestamp())"
 
-# All that is due at one instant in one account and region is one batch, in which jobs meet the same machines.
-CLAIM = f"""WITH first AS MATERIALIZED (SELECT account, region, due_at FROM custom_job WHERE world = $1 AND {_DUE}
-        ORDER BY due_at, account, region LIMIT 1)
+
+def _claim(first: str, others: str) -> str:
+    """All that is due at one instant in one account and region is one batch, in which jobs meet the same machines."""
+    return f"""WITH first AS MATERIALIZED (SELECT account, region, due_at FROM custom_job WHERE world = $1 AND {_DUE}
+        ORDER BY due_at, account, region LIMIT 1 {first})
     SELECT {", ".join(f"j.{column}" for column in JOB.columns)}, j.due_at FROM custom_job j, first
     WHERE j.world = $1 AND j.account = first.account AND j.region = first.region AND j.due_at = first.due_at
         AND (j.not_before_wall IS NULL OR j.not_before_wall <= clock_timestamp())
-    ORDER BY j.number LIMIT $3 FOR UPDATE OF j"""
+    ORDER BY j.number LIMIT $3 FOR UPDATE OF j {others}"""
+
+
+CLAIM = _claim("", "")
+CLAIM_FREE = _claim("FOR UPDATE SKIP LOCKED", "SKIP LOCKED")
+"""The same of what nobody holds: a batch that another is at keeps nobody from the next."""
 _LIVE = f"{_KEY} AND deleted_at IS NULL"
 SEEN = f"""SELECT {", ".join(f"w.{column}" for column in worlds.NAMES)},
         {", ".join(f"j.{column}" for column in JOB.columns)}
@@ -45,8 +52,12 @@ _FLEET = "world = $1 AND fleet_account = $2 AND fleet_region = $3 AND fleet = $4
 WAITING = f"""SELECT account, region, job_id, needs FROM custom_job WHERE {_FLEET} AND admitted_at IS NULL
     AND cancel_at IS NULL AND queued_at <= $5 ORDER BY queued_at, created_at, account, region, number"""
 _ACTIVE = "attempt_at IS NOT NULL AND ended_at IS NULL"
-ADMIT = """UPDATE custom_job SET admitted_at = $5, updated_at = $5, due_at = $5
-    WHERE world = $1 AND account = $2 AND region = $3 AND job_id = ANY($4)"""
+# They are locked in the order in which passes lock jobs; who was cancelled meanwhile wants nothing any more.
+ADMIT = """WITH wanting AS MATERIALIZED (SELECT job_id FROM custom_job
+        WHERE world = $1 AND account = $2 AND region = $3 AND job_id = ANY($4)
+            AND admitted_at IS NULL AND cancel_at IS NULL AND ended_at IS NULL ORDER BY number FOR UPDATE)
+    UPDATE custom_job j SET admitted_at = $5, updated_at = $5, due_at = $5 FROM wanting
+    WHERE j.world = $1 AND j.account = $2 AND j.region = $3 AND j.job_id = wanting.job_id"""
 NEXT_WAITING = f"SELECT min(queued_at) FROM custom_job WHERE {_FLEET} AND admitted_at IS NULL AND queued_at > $5"
 USED = f"""SELECT need.key, sum(need.value::bigint)::bigint FROM custom_job
     CROSS JOIN LATERAL jsonb_each_text(needs) AS need
@@ -84,7 +95,7 @@ async def insert(tx: Tx, world: str, job: Job, due_at: WorldTime | None) -> None
 async def claim_due(tx: Tx, world: str, now: WorldTime, limit: int, *, wait: bool) -> list[Claimed]:
     """Jobs of one account and region that are due at one instant, and have been due the longest: those that another
     holds are passed over, or waited for."""
-    rows = await tx.fetch(CLAIM if wait else f"{CLAIM} SKIP LOCKED", world, now, limit)
+    rows = await tx.fetch(CLAIM if wait else CLAIM_FREE, world, now, limit)
     return [_claimed(row) for row in rows]
 
 
@@ -142,7 +153,7 @@ async def waiting(tx: Tx, fleet_scope: Scope, fleet: str, now: WorldTime) -> lis
 
 
 async def admit(tx: Tx, scope: Scope, job_ids: Sequence[str], at: WorldTime) -> None:
-    """The jobs of one account and region have what they queued for, and are due."""
+    """The jobs of one account and region, those that queue still, have what they queued for, and are due."""
     await tx.execute(ADMIT, scope.world, scope.account, scope.region, list(job_ids), at)
 
 

@@ -23,7 +23,7 @@ SAVE = f"""INSERT INTO job_replica ({", ".join(_KEY[:4])}, {SHAPE.select})
 OF_JOBS = f"""SELECT job_id, {SHAPE.select} FROM job_replica
     WHERE world = $1 AND account = $2 AND region = $3 AND job_id = ANY($4) ORDER BY job_id, pool, ordinal"""
 # Those of jobs on clusters wait for a node.
-WAITING = """SELECT r.account, r.job_id, j.strategy, count(*)
+WAITING = """SELECT r.account, r.job_id, j.strategy, count(*), j.number
     FROM job_replica r JOIN custom_job j USING (world, account, region, job_id)
     WHERE r.world = $1 AND r.region = $2 AND r.machine_type = $3 AND r.waiting_since IS NOT NULL AND j.fleet = ''
     GROUP BY r.account, r.job_id, j.strategy, j.number ORDER BY min(r.waiting_since), r.account, j.number"""

@@ -69,9 +69,9 @@ async def apply_due_changes(tx: Tx, world: str, now: WorldTime) -> int:
 
 
 async def _wake_jobs(tx: Tx, world: str, wake: capacity.Wake, limit: int) -> int:
-    """Let the jobs ask again whose workers have waited the longest."""
+    """Let the jobs ask again whose workers have waited the longest; they are locked in the order of passes."""
     found = woken(await replicas.waiting(tx, world, wake.region, wake.instance_type), limit)
-    for one in sorted(found, key=lambda one: (one.account, one.job_id)):
+    for one in sorted(found, key=lambda one: (one.account, one.number)):
         scope = Scope(world, one.account, wake.region)
         await jobs.hurry(tx, scope, one.job_id, wake.at)
         await replicas.wake(tx, scope, one.job_id, wake.at)

@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from app import clock
 from app.core.errors import Conflict, Invalid, NotFound
@@ -12,11 +13,12 @@ from app.store import worlds
 from app.store.db import Database, Tx
 from app.usecases import job_passes, tuning_passes, wakes
 from app.usecases.capacity import apply_due_changes, wake_waiting
+from app.usecases.health import failing
 from app.usecases.provisioning import Policy, pass_over
 
 LATEST = WorldTime(clock.LATEST)
 WAIT_SECONDS = 0.05
-UNDONE = "something that is due could not be done; `windtunnel status` names the cluster or the job, and the error"
+MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,7 @@ class _Journey:
                 return Advanced(start.now, reached, False, self._counts, reason)
             done = await settle_once(self._db, self._name, agenda, reached, self._policy, self._epoch)
             if done is None:
-                return Advanced(start.now, reached, False, self._counts, UNDONE)
+                return Advanced(start.now, reached, False, self._counts, await self._db.run(_undone, self._name))
             self._counts.update(done)
             await self._renew(reached)
             agenda = await self._db.run(worlds.agenda, self._name)
@@ -174,13 +176,22 @@ class _Journey:
         self._renewed = clock.monotonic()
 
 
+async def _undone(tx: Tx, name: str) -> str:
+    """Why the clock cannot go on, and whose fault it is."""
+    names = [f"'{row['name']}'" for row in await failing(tx, name)]
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    who = f" of {', '.join(names[:MOST_NAMED])}{more}" if names else ""
+    return f"something that is due{who} could not be done; `windtunnel status` tells the errors"
+
+
 async def settle_once(
     db: Database, name: str, agenda: worlds.Agenda, now: WorldTime, policy: Policy, epoch: int | None = None
 ) -> Counter[str] | None:
     """One piece of due work of a world, in the order: capacity that changes, those who wait for machines, clusters,
-    jobs, studies, what is to be looked at again. None: no work.
+    jobs, studies, what is to be looked at again. None: no work that can be done.
 
-    A status has changed by the clock alone: such an instant is counted, and there is nothing to do.
+    A status has changed by the clock alone: such an instant is counted, and there is nothing to do. Where all that is
+    due of one kind backs off, or others are at it, the next kind has its turn.
     """
     if agenda.shown is not None and agenda.shown <= now:
         return Counter(status_changes=1)
@@ -188,14 +199,15 @@ async def settle_once(
         return Counter(capacity_changes=await db.run(apply_due_changes, name, now))
     if agenda.machines is not None and agenda.machines <= now:
         return Counter(woken=await db.run(wake_waiting, name, now))
-    if agenda.cluster is not None and agenda.cluster <= now:
-        return await db.run(pass_over, name, policy, epoch)
-    if agenda.job is not None and agenda.job <= now:
-        return await db.run(job_passes.pass_over, name, policy, epoch)
-    if agenda.study is not None and agenda.study <= now:
-        return await db.run(tuning_passes.pass_over, name, epoch)
-    if agenda.wake is not None and agenda.wake <= now:
-        return await db.run(wakes.handle_first, name, now)
+    passes = (
+        (agenda.cluster, partial(pass_over, policy=policy, epoch=epoch)),
+        (agenda.job, partial(job_passes.pass_over, policy=policy, epoch=epoch)),
+        (agenda.study, partial(tuning_passes.pass_over, epoch=epoch)),
+        (agenda.wake, partial(wakes.handle_first, epoch=epoch)),
+    )
+    for at, work in passes:
+        if at is not None and at <= now and (done := await db.run(work, name)) is not None:
+            return done
     return None
 
 

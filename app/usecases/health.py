@@ -35,17 +35,18 @@ async def missing(tx: Tx) -> list[str]:
 async def facts(tx: Tx) -> dict[str, Any]:
     """Server version, worlds, clusters and jobs of both kinds whose passes fail, processes and leases."""
     every = await worlds.all_worlds(tx)
-    failing = {world.name: await _failing(tx, world.name) for world in every}
+    failed = {world.name: await failing(tx, world.name) for world in every}
     return {
         "postgres": await sessions.server_version(tx),
         "worlds": every,
-        "failing": [{"world": name} | _plain(row) for name, rows in failing.items() for row in rows],
+        "failing": [{"world": name} | _plain(row) for name, rows in failed.items() for row in rows],
         "processes": [_plain(row) for row in await processes.living(tx)],
         "leases": [_plain(row) for row in await processes.leases(tx)],
     }
 
 
-async def _failing(tx: Tx, world: str) -> list[asyncpg.Record]:
+async def failing(tx: Tx, world: str) -> list[asyncpg.Record]:
+    """The clusters and jobs of both kinds whose last pass failed, with the reason."""
     return [*await clusters.failing(tx, world), *await jobs.failing(tx, world), *await tuning.failing(tx, world)]
 
 

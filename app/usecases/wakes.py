@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 
 from app.core.scope import Scope
-from app.core.times import WorldTime
 from app.core.world import World
 from app.store import wakes, worlds
 from app.store.db import Tx
@@ -15,12 +14,18 @@ HANDLERS: Mapping[str, Handler] = {wakes.FLEET: admission.admit, wakes.STUDY: tu
 """Who looks at a subject of each kind again; the answer counts what was done."""
 
 
-async def handle_first(tx: Tx, world_name: str, now: WorldTime) -> Counter[str]:
-    """Do what was left first. The world is shared, so that nobody advances or copies it meanwhile."""
+async def handle_first(tx: Tx, world_name: str, epoch: int | None = None) -> Counter[str] | None:
+    """Do what was left first; None when nothing was, or the world is not ours to move. It is shared, so that nobody
+    advances or copies it meanwhile.
+
+    `epoch` is the caller's lease on the world, as in a pass over a cluster.
+    """
     world = await worlds.share(tx, world_name)
-    wake = await wakes.first(tx, world_name, now)
-    if world is None or wake is None:
-        return Counter()
+    if world is None or not world.may_be_moved(epoch):
+        return None
+    wake = await wakes.first(tx, world_name, world.now)
+    if wake is None:
+        return None
     done = await HANDLERS[wake.kind](tx, world, wake.scope, wake.subject)
     await wakes.remove(tx, wake)
     return Counter(served=done)

@@ -8,7 +8,7 @@ from tests.jobs import gpus, pool
 
 
 def waiting(name: str, workers: int, strategy: str = "STANDARD") -> Waiting:
-    return Waiting("1", name, strategy, workers)
+    return Waiting("1", name, strategy, workers, number=1)
 
 
 def asked(free: int, *queue: Waiting) -> str:
