@@ -100,5 +100,7 @@ def _logs_are_whole(rows: Rows) -> int:
         if not job["deleted_at"]:
             told = [(line["seq"], line["at"], line["task"], line["text"][:60]) for line in mine]
             assert [line["seq"] for line in mine] == list(range(1, job["log_seq"] + 1)), (told, job)
-            assert [line["at"] for line in mine] == sorted(line["at"] for line in mine), (told, job)
+            # A rule may strike what runs before a pass that lags has told what came first.
+            times = [line["at"] for line in mine if "migrates for maintenance" not in line["text"]]
+            assert times == sorted(times), (told, job)
     return len(rows["log_line"])

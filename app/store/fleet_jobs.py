@@ -26,7 +26,7 @@ HOLES = f"""SELECT {_FACTS}, h.names FROM custom_job j
 _AMONG = "(j.account, j.region, j.job_id) IN (SELECT * FROM unnest({}::text[], {}::text[], {}::text[]))"
 _KEY = "SELECT j.account, j.region, j.job_id FROM custom_job j"
 LOCK = f"{_KEY} WHERE {_FLEET} AND j.cancel_at IS NULL AND {_AMONG.format('$5', '$6', '$7')} {_LOCKED}"
-LOCK_ALL = f"{_KEY} WHERE {_FLEET} {_LOCKED}"
+LOCK_ALL = f"{_KEY} WHERE {_FLEET.replace('= $4', '= ANY($4)')} {_LOCKED}"
 LOCK_ON = f"""{_KEY} WHERE {_FLEET}
     AND EXISTS (SELECT 1 FROM job_replica r WHERE {_OF_JOB} AND r.node = ANY($5)) {_LOCKED}"""
 HURRY = f"""UPDATE custom_job j SET due_at = least(due_at, $2)
@@ -90,9 +90,10 @@ async def lock(tx: Tx, scope: Scope, cluster_id: str, keys: Iterable[JobKey]) ->
     return [tuple(row) for row in await tx.fetch(LOCK, *_key(scope, cluster_id), *columns)]
 
 
-async def lock_all(tx: Tx, scope: Scope, cluster_id: str) -> list[JobKey]:
-    """Every job of the cluster that has not ended, locked."""
-    return [tuple(row) for row in await tx.fetch(LOCK_ALL, *_key(scope, cluster_id))]
+async def lock_all(tx: Tx, scope: Scope, cluster_ids: Sequence[str]) -> list[JobKey]:
+    """Every job of these clusters that has not ended, locked."""
+    rows = await tx.fetch(LOCK_ALL, scope.world, scope.account, scope.region, list(cluster_ids))
+    return [tuple(row) for row in rows]
 
 
 async def lock_on(tx: Tx, scope: Scope, cluster_id: str, nodes: Sequence[str]) -> list[JobKey]:

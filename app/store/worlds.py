@@ -29,7 +29,10 @@ READ = f"SELECT {COLUMNS} FROM world WHERE name = $1"
 SHARE = f"""SELECT {COLUMNS}, set_config('statement_timeout', '30s', true) FROM world WHERE name = $1 FOR SHARE"""
 """A pass may move a thousand nodes: it has longer than a request, whoever makes it."""
 KEEP = f"{READ} FOR KEY SHARE"
-LOCK = f"{READ} FOR UPDATE"
+# The clock is read once the row is ours: those who held it have moved the world meanwhile.
+_HELD = "WITH held AS MATERIALIZED (SELECT name FROM world WHERE name = $1 FOR UPDATE)"
+_IS_HELD = "name = (SELECT name FROM held)"
+LOCK = f"{_HELD} SELECT {COLUMNS} FROM world WHERE {_IS_HELD} FOR UPDATE"
 LIST = f"SELECT {COLUMNS} FROM world ORDER BY name"
 # Worlds whose clock has reached something: only these are worth a claim. Each clock is read once; a wall clock inside
 # the conditions would keep them from their indexes.
@@ -202,9 +205,9 @@ async def take_lease(tx: Tx, name: str, owner: str, seconds: float) -> int | Non
     """The new epoch, or None while another holds the lease. Waits for the passes that are under way."""
     await tx.execute(PATIENT)
     epoch: int | None = await tx.fetchval(
-        f"""UPDATE world SET lease_owner = $2, lease_epoch = lease_epoch + 1, base = {NOW},
+        f"""{_HELD} UPDATE world SET lease_owner = $2, lease_epoch = lease_epoch + 1, base = {NOW},
         base_wall = clock_timestamp(), lease_until_wall = clock_timestamp() + make_interval(secs => $3)
-        WHERE name = $1 AND NOT {_LEASED} RETURNING lease_epoch""",
+        WHERE {_IS_HELD} AND NOT {_LEASED} RETURNING lease_epoch""",
         name,
         owner,
         seconds,

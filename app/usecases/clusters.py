@@ -29,7 +29,7 @@ from app.store import clusters, creation, events, pages, worlds
 from app.store.clusters import Claimed
 from app.store.creation import Survey
 from app.store.db import Database, Tx
-from app.usecases import failing, limits, operations, reserving
+from app.usecases import failing, guests, limits, operations, reserving
 from app.usecases.images import image_asked, releases_of
 from app.usecases.provisioning import Policy, announce, handle
 
@@ -62,10 +62,12 @@ async def must_lock(tx: Tx, scope: Scope, name_or_arn: str, policy: Policy) -> t
 async def must_lock_all(
     tx: Tx, scope: Scope, names_or_arns: Iterable[str], policy: Policy
 ) -> tuple[World, dict[str, Cluster]]:
-    """The same of several clusters, as of one moment. All are locked, in one order, before the past of any is done:
-    that locks fault rules and pools, which nobody waits for a cluster with."""
+    """The same of several clusters, as of one moment. All are locked, in one order, and the jobs on them, before the
+    past of any is done: that locks fault rules and pools, which nobody waits for a cluster or a job with."""
     world = await hold_world(tx, scope)
     found = {one: await _lock(tx, scope, one) for one in sorted(set(names_or_arns))}
+    late = [one.cluster for one in found.values() if one.due_at is not None and one.due_at < world.now]
+    await guests.hold_all(tx, scope, late)
     for one in found:
         while (due_at := found[one].due_at) is not None and due_at < world.now:
             await handle(tx, world, found[one], policy)

@@ -22,8 +22,16 @@ from app.store.fleet_jobs import JobKey
 async def hold(tx: Tx, scope: Scope, cluster: Cluster, nodes: Sequence[Instance]) -> list[JobKey]:
     """Lock the jobs that a pass over the cluster may touch, before anything that comes behind jobs is locked."""
     if cluster.delete_requested_at is not None and cluster.deletion_begun_at is None:
-        return await fleet_jobs.lock_all(tx, scope, cluster.cluster_id)
+        return await fleet_jobs.lock_all(tx, scope, [cluster.cluster_id])
     return await fleet_jobs.lock_on(tx, scope, cluster.cluster_id, [node.logical_id for node in nodes])
+
+
+async def hold_all(tx: Tx, scope: Scope, late: Iterable[Cluster]) -> None:
+    """Lock all jobs of the locked clusters, several of whose passes are to be made up for in one transaction: the
+    first of them locks what comes behind jobs."""
+    hosts = [cluster.cluster_id for cluster in late if cluster.hosts]
+    if hosts:
+        await fleet_jobs.lock_all(tx, scope, hosts)
 
 
 async def follow(tx: Tx, scope: Scope, was: Cluster, batch: Batch, made: Decision, held: Sequence[JobKey]) -> None:

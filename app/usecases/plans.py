@@ -16,7 +16,7 @@ from app.core.times import WorldTime, after
 from app.core.world import World
 from app.store import capacity, clusters, plans, tags
 from app.store.db import Tx
-from app.usecases import failing, reserving
+from app.usecases import failing, guests, reserving
 from app.usecases.clusters import hold_world, must_lock, world_of
 from app.usecases.offerings import check_quota, extension_fee, fee_of, owner_of, unknown
 from app.usecases.provisioning import Policy
@@ -156,8 +156,9 @@ async def extend(tx: Tx, scope: Scope, offering_id: str, policy: Policy) -> tupl
 async def _lock_holders(tx: Tx, scope: Scope, arn: str, policy: Policy) -> list[str]:
     """The clusters with a group on the plan, locked before the plan is, their past done with the plan as it was."""
     holders = sorted(await plans.holders(tx, scope, arn))
-    for cluster_id in holders:  # all of them before the past of any is done, which locks fault rules and pools
-        await clusters.lock(tx, scope, cluster_arn(scope.region, scope.account, cluster_id))
+    # All of them, and their jobs, before the past of any is done, which locks fault rules and pools.
+    locked = [await clusters.lock(tx, scope, cluster_arn(scope.region, scope.account, one)) for one in holders]
+    await guests.hold_all(tx, scope, [one.cluster for one in locked if one is not None])
     there = []
     for cluster_id in holders:
         with suppress(NotFound):  # deleted since it was read

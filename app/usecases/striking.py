@@ -3,7 +3,7 @@
 from app.core.faults import Faults, Rule
 from app.core.gang import Gang
 from app.core.job_faults import befalls, strike_run
-from app.core.replica import Worker
+from app.core.replica import Replica, Worker
 from app.core.scope import Scope
 from app.core.world import World
 from app.store import faults, jobs
@@ -38,6 +38,12 @@ def _strikes(gang: Gang, rule: Rule) -> bool:
     before = list(gang.replicas)
     if not gang.is_deciding and befalls(gang, rule.effect):
         for place, replica in enumerate(before):
-            if replica.status is Worker.RUNNING and replica.lost_at is None:
+            if replica.status is Worker.RUNNING and replica.lost_at is None and not _has_ended(gang, replica):
                 gang.put(place, strike_run(gang, replica))
     return bool(gang.lines) or any(new is not old for new, old in zip(gang.replicas, before, strict=True))
+
+
+def _has_ended(gang: Gang, replica: Replica) -> bool:
+    """The run is over, or the whole job is, which no pass has seen yet."""
+    ends = (replica.done_at, replica.exit_at, gang.replicas[0].done_at)
+    return any(end is not None and end < gang.at for end in ends)

@@ -5,10 +5,10 @@ import contextlib
 from datetime import timedelta
 
 from app.core.scope import Scope
-from app.core.times import after
+from app.core.times import WorldTime, after
 from app.store import capacity, governance, processes, tables, worlds
 from app.store.capacity import Change
-from app.store.db import Database
+from app.store.db import Database, Tx
 from app.usecases import liveness
 from tests.core.builders import GPU, REGION, T0, at, compute_quota
 from tests.store.conftest import make_world, make_world_in
@@ -37,6 +37,40 @@ async def test_a_running_clock_runs_at_its_rate(database: Database) -> None:
         assert T0 < first.now < second.now
         assert second.now.microsecond % 1000 == 0
         await worlds.remove(connection, name)
+
+
+async def test_who_waits_for_a_world_gets_its_time_as_it_is_then(database: Database) -> None:
+    """CT-1: a pass that holds the world meanwhile is in the past of who waits for it, and so is one that moves it."""
+    name = await make_world(database, frozen=False, rate=1e6)
+
+    async def lock(*, lease: bool) -> WorldTime:
+        async with database.transaction() as tx:
+            epoch = await worlds.take_lease(tx, name, "me", 10) if lease else None
+            world = await worlds.lock(tx, name)
+            assert world is not None
+            if epoch is not None:
+                await worlds.release(tx, name, epoch)
+            return world.now
+
+    async def waited(tx: Tx, *, lease: bool) -> asyncio.Task[WorldTime]:
+        waiting = asyncio.create_task(lock(lease=lease))
+        while not await tx.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
+            pass
+        return waiting
+
+    for lease in (False, True):
+        async with database.transaction() as tx:
+            assert await worlds.share(tx, name) is not None
+            waiting = await waited(tx, lease=lease)
+            held = await worlds.read(tx, name)
+        assert held is not None and await waiting >= held.now
+    late = after(held.now, timedelta(days=3650))
+    async with database.transaction() as tx:
+        await worlds.set_clock(tx, name, late, rate=1.0, frozen=True)
+        waiting = await waited(tx, lease=True)
+    assert await waiting == late
+    async with database.transaction() as tx:
+        await worlds.remove(tx, name)
 
 
 class _Undone(Exception):
