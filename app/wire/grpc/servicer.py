@@ -1,6 +1,7 @@
 """One call: protobuf to the canonical JSON that every RPC reads, its answer back to protobuf, errors to statuses."""
 
 import asyncio
+import contextlib
 import logging
 from typing import Any
 
@@ -44,6 +45,12 @@ class Servicer(grpc.GenericRpcHandler):  # type: ignore[misc]
 
     def _answered(self, exchange: "_Exchange", raw: bytes, context: Any) -> bytes:
         started = clock.monotonic()
+
+        def end() -> None:
+            with contextlib.suppress(RuntimeError):  # the loop is gone already
+                self._loop.call_soon_threadsafe(exchange.over.set)
+
+        context.add_callback(end)
         work = exchange.answered(raw, _authority(context), context.invocation_metadata() or ())
         answer, error = asyncio.run_coroutine_threadsafe(work, self._loop).result()
         took_ms = (clock.monotonic() - started) * 1000
@@ -58,6 +65,8 @@ class _Exchange:
 
     def __init__(self, service: Service, path: str, found: Method | None) -> None:
         self.request_id = new_request_id()
+        self.over = asyncio.Event()
+        """Nobody waits for the answer any more; what was asked is done all the same."""
         self._service, self._path, self._method = service, path, found
         self._call: Call | None = None
 
@@ -73,7 +82,9 @@ class _Exchange:
             answer, error = b"", of_failure(failure, self.request_id)
         mishap = self._mishap
         if mishap is not None:
-            await clock.sleep(mishap.late_ms / 1000)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(mishap.late_ms / 1000):
+                    await self.over.wait()
             if mishap.drops:
                 error = GoogleError(Code.UNAVAILABLE, "Socket closed")
         return answer, error

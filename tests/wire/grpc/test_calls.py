@@ -14,6 +14,7 @@ from grpc_status import rpc_status
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from app.host.grpc_server import THREADS
 from app.wire.grpc.methods import paths
 from tests.kit import TestWorld, custom_job
 from tests.wire.grpc.conftest import Served
@@ -149,6 +150,17 @@ def test_quota(jobs: Any, world: TestWorld) -> None:
     world.control("POST", "quotas", json={"project": "p1", "region": "us-central1", "name": metric, "value": 2})
     with pytest.raises(exceptions.ResourceExhausted, match=metric):
         jobs.create_custom_job(parent=PARENT, custom_job=custom_job("big"), metadata=in_world(world.name))
+
+
+def test_late_answers_that_nobody_waits_for_hold_up_no_other(served: Served, world: TestWorld) -> None:
+    """CT-3: as many as are handled at once, each a minute late and given up at once."""
+    world.fault("api-latency", seconds=60, operation="ListCustomJobs", times=THREADS)
+    request = v1.ListCustomJobsRequest.pb()(parent=PARENT).SerializeToString()
+    with served.insecure() as channel:
+        ask = channel.unary_unary("/google.cloud.aiplatform.v1.JobService/ListCustomJobs")
+        late = [ask.future(request, timeout=2, metadata=in_world(world.name)) for _ in range(THREADS)]
+        assert {one.code() for one in late} == {grpc.StatusCode.DEADLINE_EXCEEDED}
+        ask(request, timeout=20, metadata=in_world(world.name))
 
 
 def test_faults_befall_calls(jobs: Any, world: TestWorld) -> None:
