@@ -34,16 +34,20 @@ _HELD = "WITH held AS MATERIALIZED (SELECT name FROM world WHERE name = $1 FOR U
 _IS_HELD = "name = (SELECT name FROM held)"
 LOCK = f"{_HELD} SELECT {COLUMNS} FROM world WHERE {_IS_HELD} FOR UPDATE"
 LIST = f"SELECT {COLUMNS} FROM world ORDER BY name"
+
+
+def _first_due(table: str) -> str:
+    """When the world's first is due that does not back off: in the order of the index, however many are not due."""
+    return f"""(SELECT due_at FROM {table} WHERE world = running.name AND due_at IS NOT NULL
+        AND (not_before_wall IS NULL OR not_before_wall <= clock_timestamp()) ORDER BY due_at LIMIT 1)"""
+
+
 # Worlds whose clock has reached something: only these are worth a claim. Each clock is read once; a wall clock inside
 # the conditions would keep them from their indexes.
 BUSY = f"""WITH running AS MATERIALIZED (SELECT name, {NOW} AS now FROM world WHERE NOT frozen AND NOT {_LEASED})
     SELECT name FROM running WHERE
-    EXISTS (SELECT 1 FROM cluster c WHERE c.world = running.name AND c.due_at <= running.now
-            AND (c.not_before_wall IS NULL OR c.not_before_wall <= clock_timestamp()))
-    OR EXISTS (SELECT 1 FROM custom_job j WHERE j.world = running.name AND j.due_at <= running.now
-            AND (j.not_before_wall IS NULL OR j.not_before_wall <= clock_timestamp()))
-    OR EXISTS (SELECT 1 FROM tuning_job t WHERE t.world = running.name AND t.due_at <= running.now
-            AND (t.not_before_wall IS NULL OR t.not_before_wall <= clock_timestamp()))
+    {_first_due("cluster")} <= running.now OR {_first_due("custom_job")} <= running.now
+    OR {_first_due("tuning_job")} <= running.now
     OR EXISTS (SELECT 1 FROM wake k WHERE k.world = running.name AND k.at <= running.now)
     OR EXISTS (SELECT 1 FROM capacity_wake k WHERE k.world = running.name AND k.at <= running.now)
     OR EXISTS (SELECT 1 FROM capacity_change k WHERE k.world = running.name AND k.at <= running.now)
