@@ -6,11 +6,15 @@ lock, and removed by who has done it unless it was left once more meanwhile.
 
 from typing import NamedTuple
 
+import asyncpg
+
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.store.db import Tx
 
 FLEET, STUDY = "fleet", "study"
+_THIS = """world = $1 AND account = $2 AND region = $3 AND kind = $4 AND subject = $5 AND at = $6
+        AND xmin::text::bigint = $7"""
 
 
 class Wake(NamedTuple):
@@ -27,10 +31,8 @@ async def leave(tx: Tx, scope: Scope, kind: str, subject: str, at: WorldTime) ->
     """Have the subject looked at `at`; left twice, it may be once."""
     await tx.execute(
         """INSERT INTO wake (world, account, region, kind, subject, at) VALUES ($1, $2, $3, $4, $5, $6)
-        ON CONFLICT (world, account, region, kind, subject, at) DO UPDATE SET at = excluded.at""",
-        scope.world,
-        scope.account,
-        scope.region,
+        ON CONFLICT (world, account, region, kind, subject, at) DO UPDATE SET not_before_wall = NULL""",
+        *_scope(scope),
         kind,
         subject,
         at,
@@ -38,9 +40,10 @@ async def leave(tx: Tx, scope: Scope, kind: str, subject: str, at: WorldTime) ->
 
 
 async def first(tx: Tx, world: str, now: WorldTime) -> Wake | None:
-    """The wake that has been due the longest by `now`."""
+    """The wake that has been due the longest by `now`, of those that do not back off."""
     row = await tx.fetchrow(
         """SELECT account, region, kind, subject, at, xmin::text::bigint FROM wake WHERE world = $1 AND at <= $2
+        AND (not_before_wall IS NULL OR not_before_wall <= clock_timestamp())
         ORDER BY at, kind, account, region, subject LIMIT 1""",
         world,
         now,
@@ -50,14 +53,32 @@ async def first(tx: Tx, world: str, now: WorldTime) -> Wake | None:
 
 async def remove(tx: Tx, wake: Wake) -> None:
     """The wake is done, unless it was left once more since it was read."""
+    await tx.execute(f"DELETE FROM wake WHERE {_THIS}", *_key(wake))
+
+
+async def postpone(tx: Tx, wake: Wake, error: str) -> None:
+    """It could not be done: leave it alone for 50 ms of wall time, twice as long each time up to a minute."""
     await tx.execute(
-        """DELETE FROM wake WHERE world = $1 AND account = $2 AND region = $3 AND kind = $4 AND subject = $5
-        AND at = $6 AND xmin::text::bigint = $7""",
-        wake.scope.world,
-        wake.scope.account,
-        wake.scope.region,
-        wake.kind,
-        wake.subject,
-        wake.at,
-        wake.version,
+        f"""UPDATE wake SET failures = failures + 1, error = $8, not_before_wall = clock_timestamp()
+            + make_interval(secs => least(60, 0.05 * 2 ^ least(failures, 20) * (0.5 + random() / 2)))
+        WHERE {_THIS}""",
+        *_key(wake),
+        error,
     )
+
+
+async def failing(tx: Tx, world: str) -> list[asyncpg.Record]:
+    """The wakes that could not be done, with the reason; each is named by its kind and subject."""
+    return await tx.fetch(
+        """SELECT account, region, concat_ws(' ', kind, nullif(subject, '')) AS name, failures, error, not_before_wall
+        FROM wake WHERE world = $1 AND failures > 0 ORDER BY account, region, kind, subject, at""",
+        world,
+    )
+
+
+def _key(wake: Wake) -> tuple[str, str, str, str, str, WorldTime, int]:
+    return (*_scope(wake.scope), wake.kind, wake.subject, wake.at, wake.version)
+
+
+def _scope(scope: Scope) -> tuple[str, str, str]:
+    return scope.world, scope.account, scope.region

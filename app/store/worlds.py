@@ -48,7 +48,8 @@ BUSY = f"""WITH running AS MATERIALIZED (SELECT name, {NOW} AS now FROM world WH
     SELECT name FROM running WHERE
     {_first_due("cluster")} <= running.now OR {_first_due("custom_job")} <= running.now
     OR {_first_due("tuning_job")} <= running.now
-    OR EXISTS (SELECT 1 FROM wake k WHERE k.world = running.name AND k.at <= running.now)
+    OR EXISTS (SELECT 1 FROM wake k WHERE k.world = running.name AND k.at <= running.now
+        AND (k.not_before_wall IS NULL OR k.not_before_wall <= clock_timestamp()))
     OR EXISTS (SELECT 1 FROM capacity_wake k WHERE k.world = running.name AND k.at <= running.now)
     OR EXISTS (SELECT 1 FROM capacity_change k WHERE k.world = running.name AND k.at <= running.now)
     ORDER BY name"""

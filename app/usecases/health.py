@@ -6,7 +6,7 @@ from typing import Any
 import asyncpg
 
 from app.core.scope import DEFAULT_WORLD
-from app.store import clusters, gauges, jobs, processes, sessions, tuning, worlds
+from app.store import clusters, gauges, jobs, processes, sessions, tuning, wakes, worlds
 from app.store.db import Tx
 from app.store.gauges import ProcessGauges, WorldGauges
 
@@ -46,8 +46,9 @@ async def facts(tx: Tx) -> dict[str, Any]:
 
 
 async def failing(tx: Tx, world: str) -> list[asyncpg.Record]:
-    """The clusters and jobs of both kinds whose last pass failed, with the reason."""
-    return [*await clusters.failing(tx, world), *await jobs.failing(tx, world), *await tuning.failing(tx, world)]
+    """The clusters and jobs of both kinds whose last pass failed, and what could not be looked at again, with the
+    reason."""
+    return [row for kind in (clusters, jobs, tuning, wakes) for row in await kind.failing(tx, world)]
 
 
 def _plain(row: asyncpg.Record) -> dict[str, Any]:

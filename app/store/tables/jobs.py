@@ -129,6 +129,9 @@ wake = Table(
     Column("kind", Text, primary_key=True),
     Column("subject", Text, primary_key=True),
     Column("at", DateTime(timezone=True), primary_key=True),
+    Column("failures", Integer, nullable=False, server_default=text("0")),
+    time_column("not_before_wall"),
+    Column("error", Text),
     Index("ix_wake_at", "world", "at"),
 )
 

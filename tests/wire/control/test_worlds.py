@@ -1,6 +1,7 @@
 """Worlds side by side (CT-0), reset and seed (CT-2)."""
 
 import json
+from typing import Any
 
 import httpx
 import pytest
@@ -128,14 +129,21 @@ def test_reset_empties_and_begins_again(world: TestWorld) -> None:
     assert world.advance(60) == before
 
 
+def job(name: str) -> dict[str, Any]:
+    """A custom job in JSON."""
+    pool = {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": 1, "containerSpec": {"imageUri": "i"}}
+    return {"displayName": name, "jobSpec": {"workerPoolSpecs": [pool]}}
+
+
 def test_reset_to_a_seed(world: TestWorld) -> None:
-    """CT-2: clock, capacity, prices, quotas, faults and clusters."""
+    """CT-2: clock, capacity, prices, quotas, faults, clusters and jobs."""
     seed = {
         "clock": {"start": "2027-01-01T00:00:00Z", "rate": 60.0},
         "capacity": [{"instance_type": "ml.p5.48xlarge", "total": 1}],
         "prices": [{"instance_type": "ml.p5.48xlarge", "micro_usd_per_hour": 3_600_000}],
         "quotas": [{"name": "ml.p5.48xlarge for cluster usage", "value": 8}],
         "faults": [{"effect": "boot-slow", "seconds": 7, "group": "login"}],
+        "jobs": [job("first"), {"project": "p2", "location": "europe-west4", **job("second")}],
         "clusters": [slurm(workers(1)), {"account": "999988887777", "region": "eu-north-1", **slurm(workers(1))}],
     }
     told = world.control("POST", "reset", json={"seed": seed})
@@ -147,6 +155,9 @@ def test_reset_to_a_seed(world: TestWorld) -> None:
     assert len(foreign.list_clusters()["ClusterSummaries"]) == len(world.sagemaker.list_clusters()["ClusterSummaries"])
     assert {line["micro_usd_per_hour"] for line in world.bill()["lines"] if line["group"] == "workers"} == {3_600_000}
     assert [rule["seconds"] for rule in world.control("GET", "faults")["rules"]] == [7]
+    for place, name in (("windtunnel/locations/us-central1", "first"), ("p2/locations/europe-west4", "second")):
+        (seeded,) = world.vertex.list_custom_jobs(parent=f"projects/{place}")
+        assert (seeded.display_name, seeded.state.name) == (name, "JOB_STATE_SUCCEEDED")
 
 
 @pytest.mark.parametrize(
@@ -162,6 +173,9 @@ def test_reset_to_a_seed(world: TestWorld) -> None:
         ),
         ({"clusters": [slurm(), {"ClusterName": "no good"}]}, "clusters.1 of the seed: "),
         ({"clusters": [slurm(), slurm()]}, "clusters.1 of the seed: "),
+        ({"jobs": [job("good"), {"displayName": "no spec"}]}, "jobs.1 of the seed: "),
+        ({"jobs": [{**job("odd"), "bogus": 1}]}, "jobs.0 of the seed: "),
+        ({"jobs": [{**job("lost"), "location": "moon-1"}]}, "jobs.0 of the seed: "),
     ],
 )
 def test_a_seed_with_a_fault_in_it_changes_nothing(world: TestWorld, seed: dict[str, object], told: str) -> None:
