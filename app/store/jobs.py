@@ -24,16 +24,20 @@ _FIXED = (
 )
 _CHANGING = [column for column in JOB.columns if column not in _FIXED]
 _read_changing = JOB.getter(_CHANGING)
-_DUE = "due_at <= $2 AND (not_before_wall IS NULL OR not_before_wall <= clock_timestamp())"
+_DUE = "j.due_at <= $2 AND (j.not_before_wall IS NULL OR j.not_before_wall <= clock_timestamp())"
+# What a cluster has still to do for an earlier instant may take nodes from its jobs: it goes first, unless it fails.
+_IN_TURN = """(j.fleet = '' OR NOT EXISTS (SELECT 1 FROM cluster c WHERE c.world = j.world
+        AND c.account = j.fleet_account AND c.region = j.fleet_region AND c.cluster_id = j.fleet
+        AND c.due_at < j.due_at AND c.failures = 0))"""
 
 
 def _claim(first: str, others: str) -> str:
     """All that is due at one instant in one account and region is one batch, in which jobs meet the same machines."""
-    return f"""WITH first AS MATERIALIZED (SELECT account, region, due_at FROM custom_job WHERE world = $1 AND {_DUE}
-        ORDER BY due_at, account, region LIMIT 1 {first})
+    return f"""WITH first AS MATERIALIZED (SELECT j.account, j.region, j.due_at FROM custom_job j
+        WHERE j.world = $1 AND {_DUE} AND {_IN_TURN} ORDER BY j.due_at, j.account, j.region LIMIT 1 {first})
     SELECT {", ".join(f"j.{column}" for column in JOB.columns)}, j.due_at FROM custom_job j, first
     WHERE j.world = $1 AND j.account = first.account AND j.region = first.region AND j.due_at = first.due_at
-        AND (j.not_before_wall IS NULL OR j.not_before_wall <= clock_timestamp())
+        AND {_DUE} AND {_IN_TURN}
     ORDER BY j.number LIMIT $3 FOR UPDATE OF j {others}"""
 
 
