@@ -104,7 +104,7 @@ def test_a_constraint(world: TestWorld, body: Any, field: str, told: str) -> Non
 
 def test_a_python_package(world: TestWorld) -> None:
     """VX-18: what it must have, and where its packages are."""
-    task = {"executor_image_uri": "us-docker.pkg.dev/x", "package_uris": ["http://x"]}
+    task = {"executor_image_uri": "us-docker.pkg.dev/x", "package_uris": ["s3://x"]}
     body = custom_job("x", {"machine_spec": {"machine_type": "n1-standard-4"}, "python_package_spec": task})
     found = refused(world, body)
     assert found == {
