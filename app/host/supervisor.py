@@ -142,8 +142,15 @@ async def until_told(work: Coroutine[Any, Any, T]) -> T | None:
     """The result of `work`; None if SIGINT, SIGTERM or SIGHUP cancelled it."""
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
+
+    def end() -> None:
+        """Once: whoever tells twice, as `timeout` and `make` do together, must not break off the ending."""
+        for number in STOP_SIGNALS:
+            loop.add_signal_handler(number, lambda: None)
+        task.cancel()
+
     for number in STOP_SIGNALS:
-        loop.add_signal_handler(number, task.cancel)
+        loop.add_signal_handler(number, end)
     try:
         return await task
     except asyncio.CancelledError:

@@ -109,6 +109,16 @@ def test_up_says_where_and_ends_on_a_signal(data: Path) -> None:
     assert (data / "postgres" / "PG_VERSION").exists()
 
 
+def test_who_is_told_twice_ends_as_well(data: Path) -> None:
+    """CT-11: a second signal on the way out leaves nothing behind."""
+    up = Up(data)
+    for _ in range(3):
+        up.process.send_signal(signal.SIGTERM)
+    assert up.process.wait(10) == 0, up.errors.read_text()
+    up.process.stdout.close()  # type: ignore[union-attr]
+    assert _of(data) == []
+
+
 def test_killed_processes_come_back(data: Path) -> None:
     """`kill -9` of a child or of the database: it is started again and the service is ready again."""
     up = Up(data)
