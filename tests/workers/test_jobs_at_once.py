@@ -15,7 +15,8 @@ from tests.job_deeds import H100, VERBS, JobDeeds
 from tests.jobs import LOCATION
 from tests.kit import Running
 from tests.workers.forked import Forked
-from tests.workers.test_killed_fleets import Load
+from tests.workers.storm import Load
+from tests.workers.test_killed_fleets import Client as FleetClient
 
 SECONDS = 10.0
 
@@ -65,7 +66,8 @@ def test_jobs_of_all_kinds_at_once(settings: Settings, remote: Running) -> None:
     until = time.monotonic() + SECONDS
     deeds = [JobDeeds(world, seed) for seed in range(4)]
     clients = [Client(partial(some_deed, one), until) for one in deeds]
-    loads = [Load(world, seed) for seed in range(2)]
+    owners = [FleetClient(world, seed) for seed in range(2)]
+    loads = [Load(one.act, one.draw, 0.1) for one in owners]
     reconcilers = [Forked("reconciler", settings) for _ in range(2)]
     try:
         for thread in (*clients, *loads):
@@ -79,7 +81,8 @@ def test_jobs_of_all_kinds_at_once(settings: Settings, remote: Running) -> None:
         for one in reconcilers:
             one.stop()
         world.control("POST", "clock", json={"frozen": True})
-    assert [thread.failure for thread in (*clients, *loads) if thread.failure] == []
+    failures = [*(one.failure for one in clients), *(one.failure for one in loads)]
+    assert [failure for failure in failures if failure] == []
     assert world.control("GET", "status")["failing"] == []
     world.advance(0)
     deeds[0].calm()
@@ -87,7 +90,7 @@ def test_jobs_of_all_kinds_at_once(settings: Settings, remote: Running) -> None:
     deeds[0].quota()
     world.advance(hours=24 * 10)
     checked = job_balance(world)
-    print(f"{sum(one.done for one in deeds)} deeds, {sum(load.done for load in loads)} on the cluster; {checked}")
+    print(f"{sum(one.done for one in deeds)} deeds, {sum(one.done for one in owners)} on the cluster; {checked}")
     assert deadlocks(settings) == before
     waiting = {one["reason"] for one in world.control("GET", "queue")["queue"]}
     assert waiting <= {"gpus-in-use", "behind-others", "fleet-too-small", "quota-too-small"}, "nobody waits for nothing"
