@@ -8,7 +8,10 @@ from app.simulate.workloads import Job, Node
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The gang is bound, whole; `funded` says whether its budget is charged. `places`: replicas by host."""
+    """The gang is bound, whole; `funded` says whether its budget is charged. `places`: replicas by host.
+
+    Of a gang that runs it says that it was moved there: it loses what it did since its last checkpoint.
+    """
 
     job: str
     funded: bool
@@ -25,6 +28,14 @@ class Stopped:
 
 
 @dataclass(frozen=True, slots=True)
+class Filled:
+    """The replicas that a lost node took from the running gang are bound again; until then it makes no progress."""
+
+    job: str
+    places: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Unfunded:
     """From now on the running gang's time is not charged."""
 
@@ -38,7 +49,7 @@ class Drained:
     node: str
 
 
-Outcome = Started | Stopped | Unfunded | Drained
+Outcome = Started | Stopped | Filled | Unfunded | Drained
 
 
 class Scheduler(Protocol):

@@ -12,6 +12,7 @@ class Job:
 
     `min_runtime` above zero asks to be funded (FS-3). `checkpoint` is the interval at which it saves its work, None
     never. `priority` is what its owner wrote, 0 the lowest; `debug` marks the short ones that somebody waits for.
+    At `withdraw` its owner takes it back, whether it waits or runs; None: never.
     """
 
     id: str
@@ -27,6 +28,7 @@ class Job:
     kind: Kind = Kind.BATCH
     model: str = ""
     debug: bool = False
+    withdraw: int | None = None
 
     @property
     def size(self) -> int:
