@@ -43,7 +43,13 @@ OF_THE_WALL = ("feed", "webhook", "webhook_attempt", "webhook_lane")
 """What a world's readers are told, when and where: neither an export nor a copy of the world has it."""
 _TROUBLE = ("failures", "error")
 UNSHOWN = ("idempotency", *OF_THE_WALL)
-_SKIPPED = {"cluster": _TROUBLE, "custom_job": _TROUBLE, "tuning_job": _TROUBLE, "outbox": ("position",)}
+_SKIPPED = {
+    "cluster": _TROUBLE,
+    "custom_job": _TROUBLE,
+    "tuning_job": _TROUBLE,
+    "fleet": _TROUBLE,
+    "outbox": ("position",),
+}
 
 
 async def exported(tx: Tx) -> list[Owned]:

@@ -120,6 +120,24 @@ fleet = Table(
     Column("fleet", Text, primary_key=True),
     # How many jobs the project has had in the region; of the fleet of a cluster always 0.
     Column("jobs", BigInteger, nullable=False),
+    # How many workloads, segments, decisions, hosts and changes of capacity it has had
+    *(
+        Column(name, BigInteger, nullable=False, server_default=text("0"))
+        for name in ("workloads", "segments", "decisions", "hosts", "capacities")
+    ),
+    # What the scheduler keeps of its last pass: what it is to look at again, reservations, settings
+    Column("state", JSONB, nullable=False, server_default=text("'{}'::jsonb")),
+    Column("policy", JSONB, nullable=False, server_default=text("'{}'::jsonb")),
+    time_column("due_at"),
+    Column("failures", Integer, nullable=False, server_default=text("0")),
+    time_column("not_before_wall"),
+    Column("error", Text),
+    # Which state a process may have kept in its memory, and which scheduler leads: by wall time, no part of the world
+    Column("version_wall", Text),
+    Column("leader_wall", Text),
+    Column("epoch_wall", BigInteger, nullable=False, server_default=text("0")),
+    time_column("leader_until_wall"),
+    Index("ix_fleet_due", "world", "due_at", postgresql_where=text("due_at IS NOT NULL")),
 )
 
 wake = Table(
