@@ -54,6 +54,18 @@ ROWS = {  # tables that this test fills by a statement, since the store writes t
     "storage_chunk": "(world, bucket, content, start, bytes) SELECT $1, 'bkt', 1, 0, '\\x00ff5c' WHERE $2 <> $3",
     "storage_upload": "(world, bucket, upload_id, content, name, attributes, checksums, conditions, began_at, "
     "received) SELECT $1, 'bkt', 'u', 2, 'a', '{}', '{}', '{}', '2026-01-01T00:00:00Z', 0 WHERE $2 <> $3",
+    "budget_change": "(world, number, at, kind, name, parent, weight) "
+    "SELECT $1, 1, 0, 'create', 'a', '', 1 WHERE $2 <> $3",
+    "workload": "(world, account, region, fleet, name, number, gpus, replicas, min_runtime, priority, submit, "
+    "resumable, kind, model, zone, status) "
+    "VALUES ($1, $2, $3, 'c-1', 'w', 1, 8, 1, 0, 0, 0, true, 'batch', '', '', 'waiting')",
+    "fleet_host": "(world, account, region, fleet, host, number, gpus, model, zone, state) "
+    "VALUES ($1, $2, $3, 'c-1', 'n-1', 0, 8, '', '', 'healthy')",
+    "fleet_capacity": "(world, account, region, fleet, seq, at, gpus) VALUES ($1, $2, $3, 'c-1', 1, 0, 8)",
+    "segment": "(world, account, region, fleet, seq, workload, attempt, gpus, started, ended, funded) "
+    "VALUES ($1, $2, $3, 'c-1', 1, 'w', 1, 8, 0, 1, true)",
+    "decision": "(world, account, region, fleet, seq, at, kind, code, body) "
+    "VALUES ($1, $2, $3, 'c-1', 1, 0, 'admit', 'free', '{}')",
     "slurm_conf": "(world, account, region, cluster_id, content, groups, edited_at) "
     "VALUES ($1, $2, $3, 'c-1', '# mine', '{}', '2026-01-01T00:00:00Z')",
 }
