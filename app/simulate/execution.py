@@ -1,0 +1,163 @@
+"""The fleet as a simulation keeps it: who runs where, how much of each job's work is left, and what it cost."""
+
+from app.core.scheduling.policy import SECOND
+from app.simulate.records import NEVER, Cause, Run
+from app.simulate.workloads import Node
+
+Places = tuple[tuple[str, int], ...]
+
+
+class Unsound(Exception):
+    """A policy did what no fleet can: it is wrong, not the trace."""
+
+
+class Execution:
+    """What runs. Columns go by the job's number in the trace."""
+
+    def __init__(self, record: Run) -> None:
+        self.record = record
+        jobs = record.trace.jobs
+        self.remaining = [job.runtime for job in jobs]
+        self.ends = [NEVER] * len(jobs)
+        """When it is done, if nothing comes between; NEVER: it makes no progress."""
+        self._since = [NEVER] * len(jobs)
+        """From when on its work counts."""
+        self._places: dict[int, dict[str, int]] = {}
+        """Of those that run."""
+        self._segment: dict[int, tuple[int, int, bool]] = {}
+        """Its GPUs, since when, funded or not."""
+        self._free: dict[str, int] = {}
+        self._residents: dict[str, dict[int, None]] = {}
+        self._draining: dict[str, int] = {}
+        """GPUs that are held on each."""
+        self._capacity = 0
+
+    # Nodes
+
+    def ready(self, node: Node, now: int) -> None:
+        self._free[node.id] = node.gpus
+        self._residents[node.id] = {}
+        self._change_capacity(now, node.gpus)
+
+    def drain(self, name: str, now: int) -> None:
+        """From now on its free GPUs are no capacity."""
+        self._draining[name] = self._held(name)
+        self._change_capacity(now, -self._free[name])
+
+    def drained(self, name: str, now: int) -> None:
+        if self._draining.pop(name, None) is None or self._residents[name]:
+            raise Unsound(f"Node {name} is called drained, and is not.")
+        del self._free[name], self._residents[name]
+
+    def lose(self, name: str, now: int) -> None:
+        """Whoever ran there goes on with fewer GPUs and without progress, back at its last checkpoint (FS-19)."""
+        held = self._draining.pop(name, None)
+        self._change_capacity(now, -(self._held(name) + self._free[name] if held is None else held))
+        for number in list(self._residents[name]):
+            self.interrupt(number, now, Cause.NODE)
+            places = self._places[number]
+            del places[name]
+            gpus = self.record.trace.jobs[number].gpus * sum(places.values())
+            self._turn(number, now, gpus, self._segment[number][2])
+        del self._free[name], self._residents[name]
+
+    def residents(self, name: str) -> list[int]:
+        """Who runs there, by number."""
+        return sorted(self._residents[name])
+
+    def _held(self, name: str) -> int:
+        jobs = self.record.trace.jobs
+        return sum(self._places[number][name] * jobs[number].gpus for number in self._residents[name])
+
+    def _change_capacity(self, now: int, gpus: int) -> None:
+        self._capacity += gpus
+        line = self.record.capacity
+        if line and line[-1][0] == now:
+            line[-1] = (now, self._capacity)
+        elif gpus:
+            line.append((now, self._capacity))
+
+    # Jobs
+
+    def start(self, number: int, now: int, places: Places, funded: bool) -> None:
+        """It runs, whole; if it ran already, it was moved."""
+        if number in self._places:
+            self.interrupt(number, now, Cause.MOVED)
+            self.release(number, now)
+        elif self.record.first_start[number] == NEVER:
+            self.record.first_start[number] = now
+        self.record.starts[number] += 1
+        self._places[number] = {}
+        self._occupy(number, places)
+        self._turn(number, now, self.record.trace.jobs[number].size, funded)
+        if not self._go_on(number, now):
+            raise Unsound(f"Job {self.record.trace.jobs[number].id} has started with less than its gang.")
+
+    def fill(self, number: int, now: int, places: Places) -> None:
+        """Lost replicas are back."""
+        self._occupy(number, places)
+        gpus = self.record.trace.jobs[number].gpus * sum(self._places[number].values())
+        self._turn(number, now, gpus, self._segment[number][2])
+        self._go_on(number, now)
+
+    def unfund(self, number: int, now: int) -> None:
+        self._turn(number, now, self._segment[number][0], False)
+
+    def interrupt(self, number: int, now: int, cause: Cause) -> None:
+        """It loses what it has done since its last checkpoint: all, if it saves nothing or cannot be resumed."""
+        since = self._since[number]
+        if since == NEVER:
+            return
+        job = self.record.trace.jobs[number]
+        ran = lost = now - since
+        if job.resumable and job.checkpoint:
+            lost = ran % job.checkpoint
+        self.remaining[number] -= ran - lost
+        self._since[number] = self.ends[number] = NEVER
+        self.record.losses.add(now, number, lost * job.size, cause)
+
+    def release(self, number: int, now: int) -> None:
+        """It holds nothing any more."""
+        self._since[number] = self.ends[number] = NEVER
+        if number not in self._places:
+            return
+        self._turn(number, now, 0, False)
+        del self._segment[number]
+        gpus = self.record.trace.jobs[number].gpus
+        for name, count in self._places.pop(number).items():
+            del self._residents[name][number]
+            self._free[name] += count * gpus
+            if name in self._draining:
+                self._draining[name] -= count * gpus
+                self._change_capacity(now, -count * gpus)
+
+    def close(self, now: int) -> None:
+        """The trace is over: what still runs is kept until now."""
+        for number in list(self._segment):
+            self._turn(number, now, 0, False)
+
+    def _occupy(self, number: int, places: Places) -> None:
+        gpus = self.record.trace.jobs[number].gpus
+        held = self._places[number]
+        for name, count in places:
+            free = self._free.get(name, 0) - count * gpus
+            if free < 0 or name in self._draining or count < 1:
+                raise Unsound(f"Job {self.record.trace.jobs[number].id} was put on {name}, which has no room for it.")
+            self._free[name] = free
+            self._residents[name][number] = None
+            held[name] = held.get(name, 0) + count
+
+    def _go_on(self, number: int, now: int) -> bool:
+        """Its work counts from now on, if it is whole."""
+        if sum(self._places[number].values()) != self.record.trace.jobs[number].replicas:
+            return False
+        self._since[number] = now
+        self.ends[number] = max(-(-(now + self.remaining[number]) // SECOND), now // SECOND + 1) * SECOND
+        return True
+
+    def _turn(self, number: int, now: int, gpus: int, funded: bool) -> None:
+        """A segment closes, and another begins."""
+        was = self._segment.get(number)
+        if was is not None and was[0] and now > was[1]:
+            self.record.segments.add(number, was[0], was[1], now, was[2])
+        self._segment[number] = (gpus, now, funded)
