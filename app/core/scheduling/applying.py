@@ -156,6 +156,7 @@ def _unfund(state: State, decision: Unfund) -> None:
 def _drained(state: State, decision: Drained) -> None:
     host = state.hosts[decision.host]
     host.state = Host.DRAINED
+    state.touched_hosts[host.id] = None
     del state.draining[host.id]
 
 

@@ -80,6 +80,7 @@ def set_priority(state: State, name: str, priority: int, now: int) -> None:
     if waits:
         dequeue(state, workload)
     workload.priority = priority
+    state.touched[name] = None
     if waits:
         enqueue(state, workload)
     state.stirred = True
@@ -97,6 +98,7 @@ def _workload(state: State, name: str) -> Workload:
 def node_ready(state: State, name: str, now: int, *, gpus: int = 0, model: str = "", zone: str = "") -> None:
     """A node takes work: a new one of `gpus` GPUs, or one that is back from its repair."""
     state.advance(now)
+    state.touched_hosts[name] = None
     host = state.hosts.get(name)
     if host is None:
         if gpus < 1:
@@ -125,6 +127,7 @@ def drain(state: State, name: str, now: int) -> None:
     _break_claims(state, host)
     state.unpool(host)
     host.state = Host.DRAINING
+    state.touched_hosts[name] = None
     state.draining[name] = None
     state.change_capacity(_allocated(state, host) - host.gpus)
     state.stirred = True
@@ -135,7 +138,8 @@ def node_lost(state: State, name: str, now: int) -> None:
     state.advance(now)
     host = _host(state, name)
     _break_claims(state, host)
-    for workload_id in list(host.residents):
+    state.touched_hosts[name] = None
+    for workload_id in sorted(host.residents):
         _lose(state, state.workloads[workload_id], host)
     state.unpool(host)
     if host.state == Host.HEALTHY:
@@ -143,6 +147,32 @@ def node_lost(state: State, name: str, now: int) -> None:
     state.draining.pop(name, None)
     del state.hosts[name]
     state.largest_host = max((other.gpus for other in state.hosts.values()), default=0)
+    state.stirred = True
+
+
+def resize(state: State, name: str, gpus: int, now: int) -> None:
+    """The node has so many GPUs from now on. Nobody who runs is evicted: what is free may be below zero."""
+    state.advance(now)
+    host = _host(state, name)
+    if gpus < 0:
+        raise Invalid(f"Node {name} cannot have {gpus} GPUs; it may have 0 or more.")
+    change = gpus - host.gpus
+    if not change:
+        return
+    host.gpus = gpus
+    state.touched_hosts[name] = None
+    state.turn_over(host, change)
+    if host.state == Host.HEALTHY:
+        state.change_capacity(change)
+        state.pool(host, None)  # who reserved it looks anew
+    leaving = sum(
+        count * state.workloads[who].gpus
+        for who, count in host.residents.items()
+        if state.workloads[who].status is Status.LEAVING
+    )
+    if host.free + leaving < 0:
+        _break_claims(state, host)
+    state.largest_host = max(other.gpus for other in state.hosts.values())
     state.stirred = True
 
 

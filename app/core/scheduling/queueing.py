@@ -20,6 +20,7 @@ def enqueue(state: State, workload: Workload) -> None:
     for budget in path:
         budget.waiting_below += 1
     workload.status = Status.WAITING
+    state.touched[workload.id] = None
     state.fresh[workload.id] = None
     if workload.wants_funds and workload.gpus * workload.replicas > state.largest_host:
         at = workload.queued_at + state.policy.reservation_wait

@@ -66,6 +66,15 @@ class State:
         self.holes: dict[str, None] = {}
         self.ledger: list[Segment] = []
         """Segments that have closed; whoever keeps the state takes them away."""
+        self.capacity_log: list[tuple[int, int]] = []
+        """Likewise each change of C: when, and C from then on."""
+        self.touched: dict[str, None] = {}
+        """Likewise whose kept facts have changed; who is no workload any more has ended."""
+        self.touched_hosts: dict[str, None] = {}
+        self.applied = 0
+        """The number of the last change of the tree that was applied."""
+        self.late: dict[int, int] = {}
+        """Changes of the tree that were applied later than they say: by number, when."""
         self.fresh: dict[str, None] = {}
         """Who has begun to wait since the last pass."""
         self.roomier = True
@@ -139,6 +148,7 @@ class State:
         heappush(self.commitments, (until, workload.id, workload.epoch))
 
     def uncommit(self, workload: Workload) -> None:
+        self.touched[workload.id] = None
         gpus = workload.committed_gpus
         if gpus:
             for budget in self.paths[workload.leaf]:
@@ -159,6 +169,7 @@ class State:
         heappush(self.protections, (until, workload.id, workload.epoch))
 
     def unprotect(self, workload: Workload) -> None:
+        self.touched[workload.id] = None
         gpus = workload.protected_gpus
         if gpus:
             for budget in self.paths[workload.leaf]:
@@ -168,6 +179,7 @@ class State:
 
     def charge(self, workload: Workload, gpus: int, *, funded: bool) -> None:
         """The workload holds so many GPUs from now on: its segment ends and another begins (FS-14)."""
+        self.touched[workload.id] = None
         held, now = workload.segment_gpus, self.now
         if held and now > workload.segment_at:
             was = workload.segment_funded
@@ -221,6 +233,7 @@ class State:
 
     def hold(self, workload: Workload, places: dict[str, int]) -> None:
         """Keep GPUs for the workload, also such as others are about to leave."""
+        self.touched[workload.id] = None
         workload.claim = dict(places)
         for name, count in places.items():
             host = self.hosts[name]
@@ -228,6 +241,7 @@ class State:
             self.turn_over(host, -count * workload.gpus)
 
     def drop_claim(self, workload: Workload) -> None:
+        self.touched[workload.id] = None
         for name, count in workload.claim.items():
             host = self.hosts[name]
             del host.claims[workload.id]
@@ -262,6 +276,10 @@ class State:
         begins = self.capacity.born is None
         if gpus or not begins:
             self.capacity.add(self.now, gpus)
+        if gpus:
+            if self.capacity_log and self.capacity_log[-1][0] == self.now:
+                self.capacity_log.pop()
+            self.capacity_log.append((self.now, self.capacity.slope))
         if begins or self.capacity.born == self.now:
             for budget in self.budgets.values():
                 budget.forget_cache()
