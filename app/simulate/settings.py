@@ -15,5 +15,7 @@ class Settings:
     """After which use counts half, for `fairtree`."""
     k: int = 1_000
     """How hard past use is punished by `kai`, in thousandths."""
+    quota: int = 0
+    """The part of its claim that `kai` treats as deserved, in thousandths."""
     backfill: bool = True
     """Whether `fifo` and `priority` let work pass a head that does not fit."""

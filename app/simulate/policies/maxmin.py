@@ -1,0 +1,87 @@
+"""Instantaneous weighted max-min over the tree, by the GPUs that run now, without any history.
+
+After Hadoop's Fair Scheduler as it has been since MAPREDUCE-706 and Kueue's fair sharing: the tree is walked to the
+child with the least running GPUs per weight; fair shares are the water-filling of what runs and waits; a leaf that
+would stay within its share may take work that another borrowed, which is what leaves that one at its share or above.
+Preemption is looked for when work begins to wait and once a minute. Minimum runtimes protect nothing. Work that asks
+for no budget runs on what is left, uncounted, and yields to all other.
+
+Left out: timeouts before preemption (Hadoop waits for them; here there is none), minimum shares, and everything for
+large gangs: a gang that does not fit is passed by.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from app.core.scheduling.policy import MINUTE
+from app.simulate.filling import fill_tree
+from app.simulate.policies.baseline import Baseline, Floor
+from app.simulate.policies.fleet import Gang
+from app.simulate.policies.shares import Group
+from app.simulate.policies.walking import Ticking, pick
+from app.simulate.settings import Settings
+from app.simulate.workloads import Job, Trace
+
+
+def by_running(group: Group) -> tuple[int, Fraction, str]:
+    """Its turn among its siblings; weight 0 comes last."""
+    return (0 if group.weight else 1, Fraction(group.running, group.weight or 1), group.id)
+
+
+class MaxMin:
+    """It remembers when it last looked for preemptions, and nothing else."""
+
+    def __init__(self) -> None:
+        self.ticking = Ticking(MINUTE)
+
+    def arrange(self, floor: Floor, now: int) -> None:
+        start_all(floor, now)
+        looking = self.ticking.leaves(floor, now)
+        if looking:
+            shares = fair_shares(floor)
+            for leaf in looking:
+                for job in floor.queue.heads(leaf, lambda shape: shape[0]):
+                    self._take(floor, job, shares, now)
+            start_all(floor, now)
+        floor.scavenge(now)
+
+    def _take(self, floor: Floor, job: Job, shares: dict[str, Fraction], now: int) -> None:
+        leaf = job.leaf or ""
+        if floor.tree.groups[leaf].running + job.size > shares[leaf]:
+            return
+        victims = floor.fleet.victims(job, _candidates(floor, leaf, shares))
+        if victims is not None:
+            for gang in victims:
+                floor.evict(gang, now)
+            floor.begin(job, now, until=now)
+
+    def next_due(self, floor: Floor, now: int) -> int | None:
+        return self.ticking.next_due(floor, now)
+
+
+def start_all(floor: Floor, now: int) -> None:
+    """Start all funded work for which there is room, the least served leaf first."""
+    while (job := pick(floor, by_running)) is not None:
+        floor.begin(job, now, until=now)
+
+
+def fair_shares(floor: Floor) -> dict[str, Fraction]:
+    """GPUs of each leaf by water-filling of what runs and waits."""
+    demands = {leaf.id: leaf.running + leaf.waiting for leaf in floor.tree.leaves}
+    return fill_tree(floor.tree.root, floor.fleet.capacity, demands)
+
+
+def _candidates(floor: Floor, taker: str, shares: dict[str, Fraction]) -> Iterator[Gang]:
+    """What yields, then what is borrowed: of the leaf furthest over its share first, the youngest first."""
+    gangs = list(reversed(floor.fleet.running.values()))
+    yield from [gang for gang in gangs if gang.yields]
+    over = {leaf.id: leaf.running - shares[leaf.id] for leaf in floor.tree.leaves if leaf.id != taker}
+    for leaf in sorted(over, key=lambda each: (-over[each], each)):
+        for gang in gangs:
+            if gang.job.leaf == leaf and not gang.yields and gang.job.size <= over[leaf]:
+                over[leaf] -= gang.job.size
+                yield gang
+
+
+def maxmin(trace: Trace, settings: Settings) -> Baseline:
+    return Baseline(trace, MaxMin())
