@@ -88,7 +88,7 @@ def deliver(used: dict[str, list[int]], owed: dict[str, list[int]], width: int) 
     got: dict[str, int] = {}
     due: dict[str, int] = {}
     for leaf, of_leaf in owed.items():
-        windows = list(zip(_rolling(used[leaf], width), _rolling(of_leaf, width), strict=True))
+        windows = list(zip(rolling(used[leaf], width), rolling(of_leaf, width), strict=True))
         got[leaf] = sum(min(pair) for pair in windows)
         due[leaf] = sum(claim for _, claim in windows)
     parts = {leaf: got[leaf] / due[leaf] for leaf in due if due[leaf]}
@@ -96,7 +96,7 @@ def deliver(used: dict[str, list[int]], owed: dict[str, list[int]], width: int) 
     return Delivery(sum(got.values()) / total if total else None, parts)
 
 
-def _rolling(hours: Sequence[int], width: int) -> list[int]:
+def rolling(hours: Sequence[int], width: int) -> list[int]:
     """The sums of so many hours in a row; of all, if there are fewer."""
     width = min(width, len(hours))
     sums = list(accumulate(hours, initial=0))

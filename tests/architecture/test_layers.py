@@ -49,6 +49,8 @@ PLANTED = {
     "Only model.py knows botocore": {"app/usecases/limits.py": "import botocore.session"},
     "Only gRPC knows Google's packages": {"app/usecases/tagging.py": "import grpc"},
     "Only search.py knows optuna": {"app/usecases/quotas.py": "import optuna"},
+    "The simulator knows the core alone": {"app/simulate/waits.py": "import sqlalchemy"},
+    "Only plots.py knows matplotlib, and only machines.py Ray": {"app/simulate/report.py": "import matplotlib.figure"},
 }
 
 
