@@ -6,6 +6,7 @@ from app import __version__
 from app.commands import (
     alarm,
     bill,
+    budget,
     capacity,
     clock,
     doctor,
@@ -69,7 +70,7 @@ app.command()(observe.requests)
 app.command()(observe.events)
 app.command()(observe.attachments)
 app.command()(observe.metrics)
-for noun in (clock, capacity, quota, fault, fleet, image, alarm, price, webhook, world, snapshot, slurm):
+for noun in (clock, capacity, quota, budget, fault, fleet, image, alarm, price, webhook, world, snapshot, slurm):
     app.add_typer(noun.app, name=noun.__name__.rpartition(".")[2])
 
 

@@ -54,7 +54,8 @@ Frozen = Annotated[bool | None, typer.Option("--frozen", help="The clock moves o
 Start = Annotated[str | None, typer.Option("--start", metavar="INSTANT", help="Where the world's time begins (now).")]
 Seed = Annotated[int | None, typer.Option("--seed", help="What chance is drawn from (1).")]
 SeedFile = Annotated[
-    Path | None, typer.Option("--seed-file", help="Clusters, capacity, prices, faults and clock to begin with.")
+    Path | None,
+    typer.Option("--seed-file", help="Clusters, capacity, prices, budgets, faults and clock to begin with."),
 ]
 Chaos = Annotated[int | None, typer.Option("--chaos", metavar="SEED", help="Everyday trouble, drawn from SEED.")]
 ExecuteJobs = Annotated[

@@ -10,12 +10,14 @@ from typing import Any
 
 from app import catalog, clock
 from app.core import job_spec
+from app.core.budget_tree import NAME, Period, Unit
 from app.core.cluster_events import KINDS
 from app.core.errors import Invalid
 from app.core.job import FINAL, FLEX_START, SPOT, STANDARD
 from app.core.job import FINAL as JOB_ENDS
 from app.core.node import Node
 from app.core.replica import Worker
+from app.core.scheduling.history import ChangeKind
 from app.core.study_problems import problems
 from app.core.times import EPOCH, WorldTime, to_iso
 from app.core.tuning import TrialState
@@ -218,6 +220,18 @@ def _is_measurement(value: Any) -> bool:
     )
 
 
+def _are_limits(value: Any) -> bool:
+    """Limits of a budget."""
+    return isinstance(value, list) and all(
+        isinstance(one, dict)
+        and sorted(one) == ["amount", "period", "unit"]
+        and type(one["amount"]) is int
+        and one["unit"] in frozenset(Unit)
+        and one["period"] in frozenset(Period)
+        for one in value
+    )
+
+
 def _is_object(value: Any) -> bool:
     return isinstance(value, dict)
 
@@ -228,6 +242,9 @@ _WORDS: Mapping[tuple[str, str], Callable[[Any], bool]] = {
     ("world", "seed"): lambda value: value >= 0,
     ("world", "profile"): PROFILE_NAMES.__contains__,
     ("world", "rate"): lambda value: 0 < value <= MOST_RATE,
+    ("budget_change", "kind"): frozenset(ChangeKind).__contains__,
+    ("budget_change", "name"): lambda value: NAME.fullmatch(value) is not None,
+    ("budget_change", "limits"): _are_limits,
     ("cluster", "orchestrator"): ("slurm", "eks").__contains__,
     ("cluster", "spec"): _is_object,
     ("cluster", "past_ordinals"): _is_object,

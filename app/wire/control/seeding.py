@@ -18,12 +18,13 @@ from app.core.world import MOST_RATE
 from app.service import Service
 from app.settings import Settings
 from app.store.db import Database, Tx
-from app.usecases import capacity, faults, lag, prices, quotas, types, worlds
+from app.usecases import budgets, capacity, faults, lag, prices, quotas, types, worlds
 from app.usecases.worlds import Setting
 from app.wire import emulated
 from app.wire.aws.errors import AwsError
 from app.wire.aws.problems import Problems, serialization_text, validation_text
 from app.wire.aws.registry import Context, Operation
+from app.wire.control.budgets import BudgetWanted, wanted_of
 from app.wire.control.capacity import CapacityChange
 from app.wire.control.faults import FaultRule, rule_of
 from app.wire.control.prices import PriceChange
@@ -76,6 +77,7 @@ class Seed(BaseModel):
     capacity: list[CapacityChange] = []
     prices: list[PriceChange] = []
     quotas: list[QuotaChange] = []
+    budgets: list[BudgetWanted] = []
     faults: list[FaultRule] = []
     clusters: list[SeedCluster] = []
     jobs: list[SeedJob] = []
@@ -167,6 +169,8 @@ async def plant(tx: Tx, service: Service, world: str, seed: Seed) -> None:
         await prices.set_price(tx, world, price.instance_type, region, price.micro_usd_per_hour)
     for quota in seed.quotas:
         await quotas.set_quota(tx, scope_of(quota, service, world), quota.name, quota.value)
+    if seed.budgets:
+        await budgets.apply(tx, world, [wanted_of(one) for one in seed.budgets])
     for rule in seed.faults:
         await faults.add(tx, world, rule_of(rule))
     inside = replace(service, database=cast(Database, _Inside(tx)))
