@@ -27,9 +27,7 @@ class Limit(BaseModel):
     }
     amount: int = Field(ge=0, le=MOST_AMOUNT, description="GPU-hours, or millionths of a US dollar.")
     unit: Literal["gpu-hours", "micro-usd"] = "gpu-hours"
-    period: Literal["month", "all"] = Field(
-        default="month", description="A calendar month, UTC; or in all."
-    )
+    period: Literal["month", "all"] = Field(default="month", description="A calendar month, UTC; or in all.")
 
 
 Limits = Annotated[list[Limit], Field(max_length=4)]
