@@ -7,9 +7,10 @@ from app.core.scheduling.budgets import Budget, Shape
 from app.core.scheduling.decisions import Admit, Code, Decision, Move, Places, Preempt, Unreserve
 from app.core.scheduling.packing import Pool, fit
 from app.core.scheduling.queueing import Line
+from app.core.scheduling.quotas import may_move
 from app.core.scheduling.state import State
 from app.core.scheduling.victims import Choice, for_gang, may_evict, standing
-from app.core.scheduling.workload import Workload
+from app.core.scheduling.workload import Status, Workload
 
 
 def as_places(places: dict[str, int]) -> Places:
@@ -175,7 +176,8 @@ def try_start(state: State, made: list[Decision], workload: Workload, *, fair_sh
 
 def admit(state: State, made: list[Decision], workload: Workload, places: dict[str, int], code: Code) -> None:
     """The gang starts now, protected if it is funded."""
-    now, funded = state.now, workload.wants_funds
+    now = state.now
+    funded = workload.wants_funds or (state.quotas is not None and workload.status is Status.HELD)
     until = now + workload.min_runtime if funded else now
     do(state, made, Admit(now, workload.id, as_places(places), funded, until, code))
     if workload.id in state.reservations:
@@ -207,7 +209,7 @@ def move(state: State, made: list[Decision], victim: Workload, code: Code) -> No
     if victim.moved_at is not None and now < victim.moved_at + state.policy.move_interval:
         return
     pools = [pool for pool in state.pools_for(victim.shape, now, None) if _may_move_to(pool)]
-    if sum(pool.room(victim.gpus) for pool in pools) < victim.replicas:
+    if sum(pool.room(victim.gpus) for pool in pools) < victim.replicas or not may_move(state, victim):
         return
     places = fit(pools, victim.gpus, victim.replicas)
     if places is not None:

@@ -10,6 +10,7 @@ from app.core.scheduling.decisions import (
     Decision,
     Drained,
     Fill,
+    Fund,
     Move,
     Preempt,
     Requeue,
@@ -153,6 +154,13 @@ def _unfund(state: State, decision: Unfund) -> None:
         state.mark(workload, Evictable.UNFUNDED)
 
 
+def _fund(state: State, decision: Fund) -> None:
+    workload = state.workloads[decision.workload]
+    workload.funded = True
+    state.charge(workload, workload.segment_gpus, funded=True)
+    state.mark(workload, Evictable.EXPIRED)
+
+
 def _drained(state: State, decision: Drained) -> None:
     host = state.hosts[decision.host]
     host.state = Host.DRAINED
@@ -173,6 +181,7 @@ _APPLY: dict[type, Callable[[State, Any], None]] = {
     Reserve: _reserve,
     Unreserve: _unreserve,
     Unfund: _unfund,
+    Fund: _fund,
     Drained: _drained,
     Warn: _warn,
 }

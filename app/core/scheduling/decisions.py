@@ -27,6 +27,11 @@ class Code(StrEnum):
     NODES_CHANGED = "nodes-changed"
     LIMIT_MET = "limit-met"
     PROTECTION_ENDS = "protection-ends"
+    WITHIN_QUOTA = "within-quota"
+    OVER_QUOTA = "over-quota"
+    BORROWED = "borrowed"
+    QUOTA_RECLAIMED = "quota-reclaimed"
+    LOWER_PRIORITY = "lower-priority"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +124,20 @@ class Unreserve:
 
 @dataclass(frozen=True, slots=True)
 class Unfund:
-    """A budget's limit is met: the workload goes on unfunded (FS-3)."""
+    """The workload goes on unfunded: a budget's limit is met (FS-3), or its team uses more than its quota (FS-17)."""
 
     at: int
     workload: str
     budget: str
+    code: Code
+
+
+@dataclass(frozen=True, slots=True)
+class Fund:
+    """There is room for the workload in its team's quota: it goes on funded, without fresh protection (FS-17)."""
+
+    at: int
+    workload: str
     code: Code
 
 
@@ -146,4 +160,4 @@ class Warn:
     code: Code
 
 
-Decision = Admit | Preempt | Move | Requeue | Fill | Reserve | Unreserve | Unfund | Drained | Warn
+Decision = Admit | Preempt | Move | Requeue | Fill | Reserve | Unreserve | Unfund | Fund | Drained | Warn

@@ -3,6 +3,7 @@
 from app.core.scheduling.admission import do, evict_for, grace_ends, move
 from app.core.scheduling.decisions import Code, Decision, Drained, Fill, Preempt, Requeue
 from app.core.scheduling.packing import fit
+from app.core.scheduling.quotas import may_fill
 from app.core.scheduling.state import State
 from app.core.scheduling.victims import for_gang
 from app.core.scheduling.workload import Evictable, Workload
@@ -45,7 +46,7 @@ def gives_up_at(state: State, workload: Workload) -> int:
 def _fill(state: State, made: list[Decision], workload: Workload, review: bool) -> bool:
     gpus, missing = workload.gpus, workload.missing
     pools = state.pools_for(workload.shape, max(state.now, workload.protected_until))
-    if sum(pool.room(gpus) for pool in pools) >= missing:
+    if sum(pool.room(gpus) for pool in pools) >= missing and may_fill(state, workload):
         places = fit(pools, gpus, missing) or {}
         do(state, made, Fill(state.now, workload.id, tuple(sorted(places.items())), Code.HOLE))
         return True

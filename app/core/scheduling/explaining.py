@@ -5,9 +5,12 @@ from enum import StrEnum
 
 from app.core.errors import NotFound
 from app.core.scheduling.admission import can_pay
-from app.core.scheduling.budgets import Ratio
+from app.core.scheduling.budgets import Budget, Ratio
+from app.core.scheduling.lending import teams_in_turn
 from app.core.scheduling.packing import Host
 from app.core.scheduling.queueing import leaves_in_order
+from app.core.scheduling.quota import Refusal
+from app.core.scheduling.quotas import count, size
 from app.core.scheduling.reservations import protected_work_over
 from app.core.scheduling.state import State
 from app.core.scheduling.victims import may_evict
@@ -31,6 +34,12 @@ class Reason(StrEnum):
     NOT_ITS_TURN = "not-its-turn"
     GPUS_PROTECTED = "gpus-protected"
     NO_FREE_GPUS = "no-free-gpus"
+    MAY_NOT_BORROW = "may-not-borrow"
+    OVER_BORROW_LIMIT = "over-borrow-limit"
+    NOTHING_LENT = "nothing-lent"
+    HELD_BACK = "held-back"
+    NOTHING_TO_BORROW = "nothing-to-borrow"
+    QUOTAS_IN_USE = "quotas-in-use"
 
 
 _UNBLOCKS = {
@@ -48,6 +57,12 @@ _UNBLOCKS = {
     Reason.NOT_ITS_TURN: "Enough GPUs are held by budgets no further above their share; it is told who is ahead.",
     Reason.GPUS_PROTECTED: "The end of protected work.",
     Reason.NO_FREE_GPUS: "Free GPUs: unfunded work evicts nobody. Declare a minimum runtime on a budget to be funded.",
+    Reason.MAY_NOT_BORROW: "Over quota, and its team borrows nothing: the end of its other work, or a larger quota.",
+    Reason.OVER_BORROW_LIMIT: "Over quota and borrow limit: the end of its team's other work, or a higher limit.",
+    Reason.NOTHING_LENT: "Over quota: GPUs that other teams leave unused and lend, or idle sharing of the rest.",
+    Reason.HELD_BACK: "Held back by DontLend of the team named: more free GPUs, or a team that lends.",
+    Reason.NOTHING_TO_BORROW: "Free GPUs: work beyond its team's quota, or without a team, evicts nobody.",
+    Reason.QUOTAS_IN_USE: "Within its quota: the end of work that is within other quotas, or more nodes.",
 }
 
 
@@ -63,13 +78,13 @@ class Explanation:
     free: int
     """GPUs free where it may run."""
     ratios: tuple[tuple[str, Ratio], ...]
-    """Of each budget on its path, from the top down."""
+    """Of each budget on its path, from the top down; of a team with a quota, GPUs that it uses and its quota."""
     ahead: tuple[str, ...]
     """Leaves with waiting work whose turn comes before, then the workload before it in its own leaf."""
     blocker: str | None
-    """The budget that cannot pay, or the workload that the nodes are reserved for."""
+    """The budget that cannot pay, the workload that the nodes are reserved for, or the team that holds them back."""
     earliest: int | None
-    """When enough protected work will be over; None: never with the nodes there are."""
+    """When enough protected work will be over; None: never with the nodes there are, or quotas decide, not time."""
 
 
 def explain(state: State, name: str, now: int) -> Explanation:
@@ -86,11 +101,17 @@ def explain(state: State, name: str, now: int) -> Explanation:
         _UNBLOCKS[reason],
         workload.gpus * workload.replicas,
         sum(max(0, host.free) for host in _hosts(state, workload) if host.state == Host.HEALTHY),
-        tuple((budget.id, state.ratio(budget)) for budget in path),
+        tuple((budget.id, _ratio(state, budget)) for budget in path),
         _ahead(state, workload) if workload.status is Status.WAITING else (),
         blocker,
         earliest(state, workload),
     )
+
+
+def _ratio(state: State, budget: Budget) -> Ratio:
+    if state.quotas is None:
+        return state.ratio(budget)
+    return count(state).used[budget.id], state.quotas.by_team[budget.id].gpus
 
 
 def _hosts(state: State, workload: Workload) -> list[Host]:
@@ -125,6 +146,8 @@ _OF_STATUS = {Status.RUNNING: Reason.RUNS, Status.LEAVING: Reason.LEAVING, Statu
 
 
 def _of_room(state: State, workload: Workload, healthy: list[Host]) -> tuple[Reason, str | None]:
+    if state.quotas is not None:
+        return _of_quotas(state, workload, healthy)
     if workload.id in state.reservations:
         return Reason.RESERVED_FOR_IT, None
     if _slots([host.free for host in healthy], workload):
@@ -141,17 +164,38 @@ def _of_room(state: State, workload: Workload, healthy: list[Host]) -> tuple[Rea
     return Reason.GPUS_PROTECTED, None
 
 
+def _of_quotas(state: State, workload: Workload, healthy: list[Host]) -> tuple[Reason, str | None]:
+    now, team, gpus = count(state), workload.leaf, size(workload)
+    beyond = team is None or now.over(team, gpus) > 0
+    refusal = now.refusal(team, gpus) if team is not None and beyond else None
+    if refusal not in (None, Refusal.HELD_BACK):
+        return Reason(refusal), None
+    if now.free < gpus:
+        return Reason.NOTHING_TO_BORROW if beyond else Reason.QUOTAS_IN_USE, None
+    if not now.is_free(team, gpus):
+        return Reason.HELD_BACK, now.holder(team)
+    if _slots([host.free for host in healthy], workload):
+        return Reason.QUOTAS_IN_USE, None
+    return Reason.FRAGMENTED, None
+
+
 def _ahead(state: State, workload: Workload) -> tuple[str, ...]:
     if workload.leaf is None:
         return ()
     found: list[str] = []
-    for leaf in leaves_in_order(state, state.root, lambda budget: budget.waiting_below):
-        if leaf.id == workload.leaf:
+    for leaf in _leaves_in_turn(state):
+        if leaf == workload.leaf:
             break
-        found.append(leaf.id)
+        found.append(leaf)
     queue = state.leaf_of(workload).queue
     before = max((turn for turns in queue.values() for turn in turns if turn < workload.turn), default=None)
     return (*found, before[3]) if before is not None else tuple(found)
+
+
+def _leaves_in_turn(state: State) -> list[str]:
+    if state.quotas is not None:
+        return teams_in_turn(state, state.quotas)
+    return [leaf.id for leaf in leaves_in_order(state, state.root, lambda budget: budget.waiting_below)]
 
 
 def earliest(state: State, workload: Workload) -> int | None:
@@ -162,6 +206,8 @@ def earliest(state: State, workload: Workload) -> int | None:
         return workload.claim_due
     if workload.id in state.reservations:
         return max(state.now, state.reservations[workload.id].due)
+    if state.quotas is not None:
+        return None
     slots, healthy = 0, [host for host in _hosts(state, workload) if host.state == Host.HEALTHY]
     for over, _, host in sorted((protected_work_over(state, host), host.number, host) for host in healthy):
         slots += host.gpus // workload.gpus

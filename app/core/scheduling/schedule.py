@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from app.core.scheduling.admission import begin_review, start_those_who_wait
 from app.core.scheduling.decisions import Decision
 from app.core.scheduling.draining import drain_hosts, fill_holes, gives_up_at
+from app.core.scheduling.lending import serve_quotas
 from app.core.scheduling.policy import SECOND
 from app.core.scheduling.reservations import keep_reservations, make_reservations
 from app.core.scheduling.settling import close_spent_limits, runs_dry_in, settle, warn
@@ -22,14 +23,17 @@ def schedule(state: State, now: int) -> list[Decision]:
     settle(state, made)
     if state.limited:
         close_spent_limits(state, made)
-    review = begin_review(state)
+    review = state.quotas is None and begin_review(state)
     drain_hosts(state, made)
     if state.holes:
         fill_holes(state, made, review=review)
     if state.reservations:
         keep_reservations(state, made)
-    start_those_who_wait(state, made, review=review)
-    make_reservations(state, made, review=review)
+    if state.quotas is None:
+        start_those_who_wait(state, made, review=review)
+        make_reservations(state, made, review=review)
+    else:
+        serve_quotas(state, made, state.quotas)
     warn(state, made)
     return made
 
@@ -60,10 +64,12 @@ def _instants(state: State) -> Iterator[int]:
 
 
 def _of_those_who_wait(state: State) -> Iterator[int]:
-    if state.root.waiting_below or state.draining:
+    if state.root.waiting_below or state.draining or state.quotas is not None:
         at = state.next_of(state.protections)
         if at is not None:
             yield at
+    if state.quotas is not None:
+        return
     if state.root.waiting_below and state.root.expired_below:
         yield state.reviewed_at + state.policy.tick
     for reservation in state.reservations.values():

@@ -7,6 +7,7 @@ from app.core.errors import Invalid
 from app.core.scheduling.budgets import Budget, Ratio, Shape
 from app.core.scheduling.packing import Host, Pool
 from app.core.scheduling.policy import Policy
+from app.core.scheduling.quota import Quotas
 from app.core.scheduling.usage import Series
 from app.core.scheduling.workload import Evictable, Status, Workload
 
@@ -43,6 +44,8 @@ class State:
 
     def __init__(self, policy: Policy | None = None) -> None:
         self.policy = policy or Policy()
+        self.quotas: Quotas | None = None
+        """None: the fleet is split by budgets."""
         self.now = 0
         self.hosts: dict[str, Host] = {}
         self.host_count = 0

@@ -10,21 +10,20 @@ from app.core.scheduling.state import State
 def create_budget(state: State, name: str, parent: str, weight: int, now: int) -> None:
     """Split something off the parent's claim. A budget that was deleted comes back with the use that it had (FS-18)."""
     state.advance(now)
+    _check_no_quotas(state)
     if name in state.budgets:
         raise InUse(f"There is a budget {name} already.")
     above = _budget(state, parent)
     _check_weight(weight)
-    if _is_used(state, above):
+    if is_used(state, above):
         raise Conflict(f"Workloads are charged to budget {parent}. Move them to a budget below another one first.")
-    budget = state.retired.pop(name, None) or Budget(name, None, weight, now)
-    budget.weight, budget.parent = weight, above
-    state.budgets[name] = above.children[name] = budget
-    _rebuild(state)
+    _put(state, name, above, weight)
 
 
 def reweight(state: State, name: str, weight: int, now: int) -> None:
     """From now on its claim follows the new weight."""
     state.advance(now)
+    _check_no_quotas(state)
     _check_weight(weight)
     _budget(state, name).weight = weight
     _rebuild(state)
@@ -33,12 +32,13 @@ def reweight(state: State, name: str, weight: int, now: int) -> None:
 def move_budget(state: State, name: str, parent: str, now: int) -> None:
     """From now on the budget, with what runs and waits below, counts for another parent."""
     state.advance(now)
+    _check_no_quotas(state)
     budget, above = _budget(state, name), _budget(state, parent)
     if budget.parent is None:
         raise Invalid("The root of the tree cannot be moved.")
     if budget in above.path():
         raise Invalid(f"Budget {parent} is below {name}. Choose a parent outside of it.")
-    if _is_used(state, above):
+    if is_used(state, above):
         raise Conflict(f"Workloads are charged to budget {parent}. Choose a parent without workloads of its own.")
     _shift(state, budget, -1)
     del budget.parent.children[name]
@@ -51,23 +51,19 @@ def move_budget(state: State, name: str, parent: str, now: int) -> None:
 def delete_budget(state: State, name: str, now: int) -> None:
     """Its use stays with its parent. Conflict: something is below it or charged to it."""
     state.advance(now)
+    _check_no_quotas(state)
     budget = _budget(state, name)
     if budget.parent is None:
         raise Invalid("The root of the tree cannot be deleted.")
-    if budget.children or _is_used(state, budget):
+    if budget.children or is_used(state, budget):
         raise Conflict(f"Budget {name} has budgets or workloads. Delete or end them first.")
-    del budget.parent.children[name]
-    del state.budgets[name], state.paths[name]
-    state.limited.pop(name, None)
-    budget.limits.clear()
-    state.retired[name] = budget
-    _claim(state, budget, Fraction(0))
-    _rebuild(state)
+    remove_leaf(state, name)
 
 
 def set_limits(state: State, name: str, limits: list[tuple[int, int]], now: int) -> None:
     """Each is GPU-milliseconds that may be charged in all, and how many have been so far."""
     state.advance(now)
+    _check_no_quotas(state)
     budget = _budget(state, name)
     total = budget.usage.total(now)
     budget.limits = [Limit(amount, total - charged) for amount, charged in limits]
@@ -76,6 +72,40 @@ def set_limits(state: State, name: str, limits: list[tuple[int, int]], now: int)
     else:
         state.limited.pop(name, None)
     state.stirred = state.roomier = True
+
+
+def put_leaf(state: State, name: str, weight: int) -> None:
+    """A leaf below the root for a team's quota, new or with another weight."""
+    if name in state.budgets:
+        state.budgets[name].weight = weight
+    else:
+        _put(state, name, state.root, weight)
+
+
+def _put(state: State, name: str, above: Budget, weight: int) -> None:
+    budget = state.retired.pop(name, None) or Budget(name, None, weight, state.now)
+    budget.weight, budget.parent = weight, above
+    state.budgets[name] = above.children[name] = budget
+    _rebuild(state)
+
+
+def remove_leaf(state: State, name: str) -> None:
+    """The budget, which nothing is below or charged to, is no more."""
+    budget = state.budgets[name]
+    if budget.parent is not None:
+        del budget.parent.children[name]
+    del state.budgets[name], state.paths[name]
+    state.limited.pop(name, None)
+    budget.limits.clear()
+    state.retired[name] = budget
+    _claim(state, budget, Fraction(0))
+    _rebuild(state)
+
+
+def _check_no_quotas(state: State) -> None:
+    if state.quotas is not None:
+        teams = ", ".join(state.quotas.by_team)
+        raise Conflict(f"This fleet has compute quotas ({teams}). Delete them before it is split by budgets.")
 
 
 def _budget(state: State, name: str) -> Budget:
@@ -89,7 +119,8 @@ def _check_weight(weight: int) -> None:
         raise Invalid(f"The weight is {weight}; it may be 0 or more.")
 
 
-def _is_used(state: State, budget: Budget) -> bool:
+def is_used(state: State, budget: Budget) -> bool:
+    """Whether workloads wait or run in the budget itself."""
     return not budget.children and any(workload.leaf == budget.id for workload in state.workloads.values())
 
 

@@ -7,6 +7,7 @@ from app.core.scheduling.budgets import Budget, is_ahead_by
 from app.core.scheduling.decisions import Standing
 from app.core.scheduling.packing import Pool, fit
 from app.core.scheduling.queueing import in_order, leaves_in_order
+from app.core.scheduling.quotas import borrowers
 from app.core.scheduling.state import State
 from app.core.scheduling.workload import Workload
 
@@ -23,6 +24,9 @@ def unfunded(state: State) -> Iterator[Workload]:
     """All unfunded work, that without a budget first, then the leaves from the highest ratio down."""
     if state.stray.unfunded:
         yield from _cheapest(state, state.stray.unfunded)
+    if state.quotas is not None:
+        yield from borrowers(state, state.quotas)
+        return
     if state.root.unfunded_below:
         for leaf in reversed(leaves_in_order(state, state.root, _unfunded_below)):
             yield from _cheapest(state, leaf.unfunded)
@@ -39,13 +43,14 @@ def funded(state: State, workload: Workload) -> list[tuple[Budget, list[str]]]:
         if leaf is not path[0]:
             found.append((leaf, list(leaf.expired)))
         elif state.policy.yields_in_leaf:
-            names = [name for name in leaf.expired if _yields(state.workloads[name], workload)]
+            names = [name for name in leaf.expired if yields(state.workloads[name], workload)]
             if names:
                 found.append((leaf, names))
     return found
 
 
-def _yields(victim: Workload, workload: Workload) -> bool:
+def yields(victim: Workload, workload: Workload) -> bool:
+    """Whether one yields to the other within their leaf, once its protection is over (FS-8)."""
     if victim.priority != workload.priority:
         return victim.priority < workload.priority
     return victim.slices > workload.slices
