@@ -7,6 +7,10 @@ CANCELLED, INVALID_ARGUMENT, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, FAILED_PRECO
 PROGRAM, MEMORY, CRASH = "program", "memory", "crash"
 LOST, STOCKOUT, PREEMPTED, INTERNAL_ERROR = "worker-lost", "stockout", "preempted", "internal"
 CLUSTER_GONE = "cluster-gone"
+EVICTED, REFUSED = "evicted", "refused"
+"""The scheduler took the nodes away, or cannot take the job at all (FS-5)."""
+FROM_OUTSIDE = frozenset((CLUSTER_GONE, EVICTED, REFUSED))
+"""What is decided on though no attempt of the job runs."""
 
 RETRIES = {CRASH: 3, LOST: 3, STOCKOUT: 3, PREEMPTED: 6, INTERNAL_ERROR: 2}
 """How often the whole job is retried after a failure of the class (VX-6, VX-7, VX-12, VX-13); no other class is."""
@@ -22,6 +26,14 @@ _INTERNAL = "Internal error occurred for the current attempt."
 _CLUSTER_GONE = (
     "The HyperPod cluster that the job was sent to (label windtunnel-cluster) was deleted. Submit the job again with "
     "the name of another cluster, or without the label."
+)
+_EVICTED = (
+    "The scheduler gave the job's nodes to another after its minimum runtime, and the job cannot be resumed "
+    "(CustomJobSpec.scheduling.disableRetries). Submit it again, with a longer minimum runtime or with retries."
+)
+_REFUSED = (
+    "The scheduler cannot take the job: its budget (label windtunnel-budget) has been deleted or split meanwhile. "
+    "Submit it again with the name of a budget that has no budgets below it."
 )
 CANCEL_MESSAGE = "Job is cancelled."
 TIMEOUT_MESSAGE = (
@@ -53,6 +65,10 @@ def error(failure: str, region: str, replica: str | None, code: int | None) -> t
         return RESOURCE_EXHAUSTED, _STOCKOUT.format(region)
     if failure == CLUSTER_GONE:
         return FAILED_PRECONDITION, _CLUSTER_GONE
+    if failure == EVICTED:
+        return RESOURCE_EXHAUSTED, _EVICTED
+    if failure == REFUSED:
+        return FAILED_PRECONDITION, _REFUSED
     return INTERNAL, _INTERNAL
 
 

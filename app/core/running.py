@@ -7,7 +7,7 @@ from app.core import job_errors, job_faults
 from app.core.asking import ask
 from app.core.gang import Gang, Surroundings
 from app.core.job import FLEX_START, Job, JobState, ran_ms
-from app.core.job_errors import CLUSTER_GONE, INTERNAL_ERROR, PREEMPTED, RETRIES, STOCKOUT
+from app.core.job_errors import FROM_OUTSIDE, INTERNAL_ERROR, PREEMPTED, RETRIES, STOCKOUT
 from app.core.log_lines import ERROR, WARNING
 from app.core.replica import AT_WORK, IDLE, Replica, Worker
 from app.core.times import WorldTime, after
@@ -61,7 +61,7 @@ def decide(gang: Gang) -> bool:
     if _primary(gang).status is Worker.DONE:
         _succeed(gang)
         return True
-    if job.attempt_at is None and job.failure != CLUSTER_GONE:
+    if job.attempt_at is None and job.failure not in FROM_OUTSIDE:
         return _begin_attempt(gang)
     return _running(gang) or _failed(gang) or _too_long(gang) or _no_machines(gang)
 
@@ -71,7 +71,7 @@ def next_due(gang: Gang) -> WorldTime | None:
     job = gang.job
     if job.ended_at is not None or gang.is_cancelled:
         return None
-    if job.attempt_at is None and job.failure != CLUSTER_GONE:
+    if job.attempt_at is None and job.failure not in FROM_OUTSIDE:
         begins_at = job.retry_at if job.admitted_at is not None and _are_idle(gang) else None
         times = [begins_at, job.cancel_at]
     else:

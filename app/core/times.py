@@ -38,3 +38,14 @@ def to_iso(instant: WorldTime) -> str:
 def floor_ms(instant: WorldTime) -> WorldTime:
     """The instant without what is finer than a millisecond."""
     return WorldTime(instant - timedelta(microseconds=instant.microsecond % 1000))
+
+
+def whole_second(instant: WorldTime) -> WorldTime:
+    """The instant, or the next whole second: all that happens within one is decided on together (FS-15)."""
+    part = instant.microsecond
+    return instant if not part else WorldTime(instant + timedelta(microseconds=1_000_000 - part))
+
+
+def floor_second(instant: WorldTime) -> WorldTime:
+    """The whole second that the instant lies in."""
+    return WorldTime(instant - timedelta(microseconds=instant.microsecond))

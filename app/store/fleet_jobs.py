@@ -3,19 +3,18 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from app.core.job import Job
 from app.core.replica import Worker
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.store.db import Tx
+from app.store.jobs import JOB, Claimed
 
 _FLEET = "j.world = $1 AND j.fleet_account = $2 AND j.fleet_region = $3 AND j.fleet = $4 AND j.ended_at IS NULL"
 _OF_JOB = "(r.world, r.account, r.region, r.job_id) = (j.world, j.account, j.region, j.job_id)"
 _FACTS = "j.account, j.region, j.job_id, j.display_name, j.budget, j.spec, j.queued_at"
 _TURN = "ORDER BY j.queued_at, j.created_at, j.account, j.region, j.number"
 _LOCKED = "ORDER BY j.account, j.region, j.number FOR UPDATE OF j"  # the order in which passes lock jobs, too
-WAITING = f"""SELECT {_FACTS}, NULL FROM custom_job j
-    WHERE {_FLEET} AND j.admitted_at IS NULL AND j.cancel_at IS NULL AND j.queued_at <= $5 {_TURN}
-    LIMIT $6 OFFSET $7"""
 QUEUED = f"""SELECT {_FACTS}, NULL, j.needs FROM custom_job j WHERE j.world = $1 AND j.fleet = '' AND j.ended_at IS NULL
     AND j.admitted_at IS NULL AND j.cancel_at IS NULL {_TURN} LIMIT $2"""
 HOLES = f"""SELECT {_FACTS}, h.names FROM custom_job j
@@ -25,7 +24,8 @@ HOLES = f"""SELECT {_FACTS}, h.names FROM custom_job j
     WHERE {_FLEET} AND j.admitted_at IS NOT NULL AND j.cancel_at IS NULL AND h.names IS NOT NULL {_TURN}"""
 _AMONG = "(j.account, j.region, j.job_id) IN (SELECT * FROM unnest({}::text[], {}::text[], {}::text[]))"
 _KEY = "SELECT j.account, j.region, j.job_id FROM custom_job j"
-LOCK = f"{_KEY} WHERE {_FLEET} AND j.cancel_at IS NULL AND {_AMONG.format('$5', '$6', '$7')} {_LOCKED}"
+LOCK_JOBS = f"""SELECT {", ".join(f"j.{column}" for column in JOB.columns)}, j.due_at FROM custom_job j
+    WHERE {_FLEET} AND j.cancel_at IS NULL AND {_AMONG.format("$5", "$6", "$7")} {_LOCKED}"""
 LOCK_ALL = f"{_KEY} WHERE {_FLEET.replace('= $4', '= ANY($4)')} {_LOCKED}"
 LOCK_ON = f"""{_KEY} WHERE {_FLEET}
     AND EXISTS (SELECT 1 FROM job_replica r WHERE {_OF_JOB} AND r.node = ANY($5)) {_LOCKED}"""
@@ -67,11 +67,6 @@ def _columns(keys: Iterable[JobKey]) -> list[list[str]]:
     return [list(column) for column in zip(*keys, strict=True)]
 
 
-async def waiting(tx: Tx, scope: Scope, cluster_id: str, now: WorldTime, limit: int, *, skip: int = 0) -> list[Guest]:
-    """Jobs that queue for the cluster, the first to be served first, behind the first `skip`."""
-    return [Guest(*row) for row in await tx.fetch(WAITING, *_key(scope, cluster_id), now, limit, skip)]
-
-
 async def queued_for_quota(tx: Tx, world: str, limit: int) -> list[tuple[Guest, dict[str, int]]]:
     """Jobs that queue in the pools of their regions, in the order in which they came, and what of each metric they
     need."""
@@ -83,11 +78,18 @@ async def holes(tx: Tx, scope: Scope, cluster_id: str) -> list[Guest]:
     return [Guest(*row) for row in await tx.fetch(HOLES, *_key(scope, cluster_id))]
 
 
-async def lock(tx: Tx, scope: Scope, cluster_id: str, keys: Iterable[JobKey]) -> list[JobKey]:
-    """Those of the jobs that have not ended meanwhile and are not to end, locked until the transaction ends."""
+async def shown_names(tx: Tx, scope: Scope, cluster_id: str) -> dict[str, str]:
+    """The display names of the cluster's jobs that have not ended, by id."""
+    rows = await tx.fetch(f"SELECT j.job_id, j.display_name FROM custom_job j WHERE {_FLEET}", *_key(scope, cluster_id))
+    return dict(map(tuple, rows))
+
+
+async def lock_jobs(tx: Tx, scope: Scope, cluster_id: str, keys: Iterable[JobKey]) -> list[Claimed]:
+    """Those of the jobs that have not ended meanwhile and are not to end, locked until the transaction ends; by
+    project, region and number."""
     if not (columns := _columns(keys)):
         return []
-    return [tuple(row) for row in await tx.fetch(LOCK, *_key(scope, cluster_id), *columns)]
+    return [Claimed(Job(*facts), due) for *facts, due in await tx.fetch(LOCK_JOBS, *_key(scope, cluster_id), *columns)]
 
 
 async def lock_all(tx: Tx, scope: Scope, cluster_ids: Sequence[str]) -> list[JobKey]:

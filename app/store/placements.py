@@ -108,6 +108,34 @@ async def leave(
     )
 
 
+async def leave_all(
+    tx: Tx, scope: Scope, cluster_id: str, owners: Sequence[tuple[str, str, str]], at: WorldTime
+) -> None:
+    """None of these jobs or workloads, by project, location and id, is on any node any more."""
+    if owners:
+        await tx.execute(
+            f"""{CLOSE} AND (project, location, job_id) IN
+            (SELECT * FROM unnest($6::text[], $7::text[], $8::text[]))""",
+            *_key(scope, cluster_id),
+            at,
+            *(list(column) for column in zip(*owners, strict=True)),
+        )
+
+
+async def of_owner(
+    tx: Tx, scope: Scope, cluster_id: str, owner: tuple[str, str, str]
+) -> tuple[dict[str, str], dict[str, int]]:
+    """The node of each replica that is on one, and how many each replica has had."""
+    rows = await tx.fetch(
+        f"""SELECT replica, number, logical_id, ended_at IS NULL FROM placement
+        WHERE {_KEY} AND (project, location, job_id) = ($5, $6, $7) ORDER BY replica, number""",
+        *_key(scope, cluster_id),
+        *owner,
+    )
+    held = {replica: node for replica, _, node, is_open in rows if is_open}
+    return held, {replica: number for replica, number, _, _ in rows}
+
+
 async def uses(tx: Tx, world: str, since: WorldTime | None, until: WorldTime) -> list[UseRow]:
     """The stays with GPUs that touch [since, until)."""
     return [UseRow(*row) for row in await tx.fetch(USES, world, since, until)]

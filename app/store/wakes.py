@@ -9,7 +9,7 @@ from typing import NamedTuple
 import asyncpg
 
 from app.core.scope import Scope
-from app.core.times import WorldTime
+from app.core.times import WorldTime, whole_second
 from app.store.db import Tx
 
 FLEET, STUDY = "fleet", "study"
@@ -28,7 +28,9 @@ class Wake(NamedTuple):
 
 
 async def leave(tx: Tx, scope: Scope, kind: str, subject: str, at: WorldTime) -> None:
-    """Have the subject looked at `at`; left twice, it may be once."""
+    """Have the subject looked at `at`; left twice, it may be once. A cluster's fleet is looked at on whole seconds."""
+    if kind == FLEET and subject:
+        at = whole_second(at)
     await tx.execute(
         """INSERT INTO wake (world, account, region, kind, subject, at) VALUES ($1, $2, $3, $4, $5, $6)
         ON CONFLICT (world, account, region, kind, subject, at) DO UPDATE SET not_before_wall = NULL""",
@@ -40,10 +42,11 @@ async def leave(tx: Tx, scope: Scope, kind: str, subject: str, at: WorldTime) ->
 
 
 async def first(tx: Tx, world: str, now: WorldTime) -> Wake | None:
-    """The wake that has been due the longest by `now`, of those that do not back off."""
+    """The wake that has been due the longest by `now`, of those that do not back off; those of clusters' fleets are the
+    scheduler's."""
     row = await tx.fetchrow(
         """SELECT account, region, kind, subject, at, xmin::text::bigint FROM wake WHERE world = $1 AND at <= $2
-        AND (not_before_wall IS NULL OR not_before_wall <= clock_timestamp())
+        AND NOT (kind = 'fleet' AND subject <> '') AND (not_before_wall IS NULL OR not_before_wall <= clock_timestamp())
         ORDER BY at, kind, account, region, subject LIMIT 1""",
         world,
         now,

@@ -42,16 +42,24 @@ def _first_due(table: str) -> str:
         AND (not_before_wall IS NULL OR not_before_wall <= clock_timestamp()) ORDER BY due_at LIMIT 1)"""
 
 
+_OF_FLEET = "(k.kind = 'fleet' AND k.subject <> '')"
 # Worlds whose clock has reached something: only these are worth a claim. Each clock is read once; a wall clock inside
 # the conditions would keep them from their indexes.
 BUSY = f"""WITH running AS MATERIALIZED (SELECT name, {NOW} AS now FROM world WHERE NOT frozen AND NOT {_LEASED})
     SELECT name FROM running WHERE
     {_first_due("cluster")} <= running.now OR {_first_due("custom_job")} <= running.now
     OR {_first_due("tuning_job")} <= running.now
-    OR EXISTS (SELECT 1 FROM wake k WHERE k.world = running.name AND k.at <= running.now
+    OR EXISTS (SELECT 1 FROM wake k WHERE k.world = running.name AND k.at <= running.now AND NOT {_OF_FLEET}
         AND (k.not_before_wall IS NULL OR k.not_before_wall <= clock_timestamp()))
     OR EXISTS (SELECT 1 FROM capacity_wake k WHERE k.world = running.name AND k.at <= running.now)
     OR EXISTS (SELECT 1 FROM capacity_change k WHERE k.world = running.name AND k.at <= running.now)
+    ORDER BY name"""
+# Those in which a fleet is due: the scheduler's.
+BUSY_FLEETS = f"""WITH running AS MATERIALIZED (SELECT name, {NOW} AS now FROM world WHERE NOT frozen AND NOT {_LEASED})
+    SELECT name FROM running WHERE
+    EXISTS (SELECT 1 FROM fleet f WHERE f.world = running.name AND f.due_at <= running.now
+        AND (f.not_before_wall IS NULL OR f.not_before_wall <= clock_timestamp()))
+    OR EXISTS (SELECT 1 FROM wake k WHERE k.world = running.name AND k.at <= running.now AND {_OF_FLEET})
     ORDER BY name"""
 PATIENT = "SET LOCAL statement_timeout = '30s'"
 """For who wants a world alone: passes over it are short, but may be many."""
@@ -74,7 +82,9 @@ AGENDA = f"""WITH clock AS MATERIALIZED (SELECT {NOW} AS now FROM world WHERE na
     (SELECT min(due_at) FROM cluster WHERE world = $1 AND due_at IS NOT NULL),
     (SELECT min(due_at) FROM custom_job WHERE world = $1 AND due_at IS NOT NULL),
     (SELECT min(due_at) FROM tuning_job WHERE world = $1 AND due_at IS NOT NULL),
-    (SELECT min(at) FROM wake WHERE world = $1),
+    (SELECT min(at) FROM wake k WHERE world = $1 AND NOT {_OF_FLEET}),
+    least((SELECT min(at) FROM wake k WHERE world = $1 AND {_OF_FLEET}),
+        (SELECT min(due_at) FROM fleet WHERE world = $1 AND due_at IS NOT NULL)),
     least({", ".join(_next("settles_at", table) for table in SETTLING)}, {_next("shown_at", "custom_job")},
         {_NEXT_OF_PLANS})"""
 # A wall clock that jumped, or a time without any live process, is no time of a running world.
@@ -83,7 +93,7 @@ SHIFT = "UPDATE world SET base_wall = base_wall + $1::interval WHERE NOT frozen"
 
 class Agenda(NamedTuple):
     """The earliest due instants of scheduled capacity, of those who wait for machines, of clusters, of jobs, of
-    studies, and of what is to be looked at again; and the next one at which a status changes by the clock alone, as
+    studies, of what is to be looked at again, and of clusters' fleets; and the next one at which a status changes by the clock alone, as
     that of a compute quota, where there is nothing to do."""
 
     change: WorldTime | None
@@ -92,6 +102,7 @@ class Agenda(NamedTuple):
     job: WorldTime | None = None
     study: WorldTime | None = None
     wake: WorldTime | None = None
+    fleet: WorldTime | None = None
     shown: WorldTime | None = None
 
     @property
@@ -137,6 +148,11 @@ async def all_worlds(tx: Tx) -> list[World]:
 async def busy(tx: Tx) -> list[str]:
     """The running worlds in which something is due and which nobody advances."""
     return [row[0] for row in await tx.fetch(BUSY)]
+
+
+async def busy_fleets(tx: Tx) -> list[str]:
+    """The running worlds in which a fleet is due and which nobody advances."""
+    return [row[0] for row in await tx.fetch(BUSY_FLEETS)]
 
 
 async def agenda(tx: Tx, name: str) -> Agenda:

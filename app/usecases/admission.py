@@ -8,14 +8,10 @@ from app.core.scope import Scope
 from app.core.world import World
 from app.store import capacity, fleets, jobs, wakes
 from app.store.db import Tx
-from app.usecases import fleet_admission
 
 
 async def admit(tx: Tx, world: World, scope: Scope, fleet: str) -> int:
-    """Serve those who queue for the fleet, in their turn; how many were served. `scope` is the fleet's own: the
-    project and region of a pool, the account and region of a cluster."""
-    if fleet != POOL:
-        return await fleet_admission.admit(tx, world, scope, fleet)
+    """Serve those who queue for the pool of the project and region, in their turn; how many were served."""
     await fleets.lock(tx, scope, fleet)
     waiting = await jobs.waiting(tx, scope, fleet, world.now)
     served = await _serve(tx, scope, waiting)

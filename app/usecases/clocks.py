@@ -11,7 +11,7 @@ from app.core.times import WorldTime, after, to_iso
 from app.core.world import World
 from app.store import worlds
 from app.store.db import Database, Tx
-from app.usecases import job_passes, tuning_passes, wakes
+from app.usecases import job_passes, scheduling, tuning_passes, wakes
 from app.usecases.capacity import apply_due_changes, wake_waiting
 from app.usecases.health import failing
 from app.usecases.provisioning import Policy, pass_over
@@ -151,6 +151,8 @@ class _Journey:
             if reason := self._limit():
                 return Advanced(start.now, reached, False, self._counts, reason)
             done = await settle_once(self._db, self._name, agenda, reached, self._policy, self._epoch)
+            if done is None and agenda.fleet is not None and agenda.fleet <= reached:
+                done = await self._db.run(scheduling.pass_over, self._name, epoch=self._epoch)
             if done is None:
                 return Advanced(start.now, reached, False, self._counts, await self._db.run(_undone, self._name))
             self._counts.update(done)
@@ -188,7 +190,7 @@ async def settle_once(
     db: Database, name: str, agenda: worlds.Agenda, now: WorldTime, policy: Policy, epoch: int | None = None
 ) -> Counter[str] | None:
     """One piece of due work of a world, in the order: capacity that changes, those who wait for machines, clusters,
-    jobs, studies, what is to be looked at again. None: no work that can be done.
+    jobs, studies, what is to be looked at again. None: no work that can be done. Fleets are the scheduler's.
 
     A status has changed by the clock alone: such an instant is counted, and there is nothing to do. Where all that is
     due of one kind backs off, or others are at it, the next kind has its turn.
@@ -214,6 +216,19 @@ async def settle_once(
 async def busy_worlds(tx: Tx) -> list[str]:
     """The running worlds in which something is due and which nobody advances."""
     return await worlds.busy(tx)
+
+
+async def busy_fleets(tx: Tx) -> list[str]:
+    """The running worlds in which a fleet is due and which nobody advances."""
+    return await worlds.busy_fleets(tx)
+
+
+async def schedule_running(db: Database, name: str, leader: str, lease_seconds: float) -> Counter[str] | None:
+    """One pass over a fleet of a running world; None when none is due, or when the world is not ours to move."""
+    world, _ = await db.run(_look, name)
+    if world is None or world.frozen or world.leased:
+        return None
+    return await db.run(scheduling.pass_over, name, leader=leader, lease_seconds=lease_seconds)
 
 
 async def settle_running(db: Database, name: str, policy: Policy) -> Counter[str] | None:

@@ -15,18 +15,20 @@ from app.core.binding import is_hole
 from app.core.capacity import Stock
 from app.core.faults import Faults
 from app.core.gang import Gang, Surroundings
-from app.core.job import Job
+from app.core.job import Job, JobState
 from app.core.job_spec import pools
 from app.core.metering import settle
 from app.core.replica import Replica, Worker, next_due
 from app.core.running import is_over, work
 from app.core.running import next_due as job_next_due
 from app.core.scope import Scope
-from app.core.times import WorldTime
+from app.core.times import WorldTime, to_millis
 from app.core.world import World
-from app.store import capacity, executions, faults, jobs, ledger, logs, replicas, wakes, worlds
+from app.store import capacity, executions, faults, jobs, ledger, logs, replicas, wakes, workloads, worlds
 from app.store.db import CONNECTION_LOST, Tx
+from app.store.fleet_jobs import JobKey
 from app.store.jobs import Claimed
+from app.store.workloads import CANCEL, FINISH, HOLE
 from app.usecases import guests
 from app.usecases.machine_prices import machine_rates
 from app.usecases.machines import machine
@@ -206,17 +208,27 @@ async def _leave_wakes(tx: Tx, scope: Scope, loaded: Sequence[Loaded], gangs: Se
     """Last of all: fleets in which something came free, or is needed again, and studies whose trials have ended, or
     have begun to run: a study may stop a trial for what it reports."""
     left: dict[tuple[Scope, str, str], WorldTime] = {}
+    told: list[tuple[JobKey, int, str]] = []
     for one, gang in zip(loaded, gangs, strict=True):
         before, job = one.claimed.job, gang.job
         ended = job.ended_at is not None and before.ended_at is None
         home = Scope(scope.world, job.fleet_account, job.fleet_region)
         gave_up = ended or (job.admitted_at is None and before.admitted_at is not None)
-        if gave_up or _lacks_nodes(gang):
+        lacks = _lacks_nodes(gang)
+        if gave_up or lacks:
             _note(left, (home, wakes.FLEET, job.fleet), gang.at)
+        if job.on_cluster and (ended or lacks):
+            told.append(((job.account, job.region, job.job_id), to_millis(gang.at), _news(job) if ended else HOLE))
         if job.tuning_id is not None and (ended or _has_begun(one, gang)):
             _note(left, (scope, wakes.STUDY, job.tuning_id), (job.shown_at if ended else None) or gang.at)
+    await workloads.tell_of_jobs(tx, scope.world, told)
     for (home, kind, subject), at in sorted(left.items(), key=lambda item: (item[0][1:], str(item[0][0]))):
         await wakes.leave(tx, home, kind, subject, at)
+
+
+def _news(job: Job) -> str:
+    """What the scheduler is told of the end: whoever withdraws what it has reserved for waits for the next (FS-18)."""
+    return CANCEL if job.outcome == JobState.CANCELLED else FINISH
 
 
 def _has_begun(one: Loaded, gang: Gang) -> bool:

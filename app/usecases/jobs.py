@@ -16,9 +16,10 @@ from app.core.program import program
 from app.core.replica import Replica, Worker
 from app.core.scope import Scope
 from app.core.world import World
-from app.store import capacity, fleets, jobs, replicas
+from app.store import capacity, jobs, replicas
+from app.store import fleets as fleet_rows
 from app.store.db import Tx
-from app.usecases import admission, fleet_admission
+from app.usecases import admission, fleets
 from app.usecases.clusters import hold_world, no_world
 from app.usecases.machines import machine, place
 
@@ -52,7 +53,7 @@ async def create(tx: Tx, scope: Scope, intent: JobIntent) -> Job:
         return await _create_on(tx, scope, intent, world, cluster)
     limits = await capacity.quotas(tx, scope)
     check_needs(needs, limits)
-    number = await fleets.number_job(tx, scope)
+    number = await fleet_rows.number_job(tx, scope)
     job = replace(_build(scope, intent, world, number), needs=needs)
     if not limits:
         job = replace(job, admitted_at=world.now)
@@ -67,21 +68,21 @@ async def create(tx: Tx, scope: Scope, intent: JobIntent) -> Job:
 async def hold_cluster(tx: Tx, scope: Scope, intent: JobIntent) -> Cluster | None:
     """The cluster that the job's labels name, locked until the transaction ends; None: the region's pool."""
     wish = wish_of(intent.labels, job_spec.scheduling(intent.spec).strategy)
-    return None if wish.cluster is None else await fleet_admission.choose(tx, scope.world, wish, intent.home)
+    return None if wish.cluster is None else await fleets.choose(tx, scope.world, wish, intent.home)
 
 
 async def _create_on(tx: Tx, scope: Scope, intent: JobIntent, world: World, cluster: Cluster) -> Job:
-    """VX-24: it gets nodes of the cluster, which no quota of Vertex AI limits."""
+    """VX-24: the scheduler gives it nodes of the cluster, which no quota of Vertex AI limits."""
     job = replace(
-        _build(scope, intent, world, await fleets.number_job(tx, scope)),
+        _build(scope, intent, world, await fleet_rows.number_job(tx, scope)),
         fleet=cluster.cluster_id,
         fleet_account=cluster.account,
         fleet_region=cluster.region,
     )
     await jobs.insert(tx, scope.world, job, None)
     await replicas.insert(tx, scope, job.job_id, _replicas(job))
-    await admission.admit(tx, world, Scope(scope.world, cluster.account, cluster.region), cluster.cluster_id)
-    return (await _locked(tx, scope, job.job_id)).job
+    await fleets.enlist(tx, world, Scope(scope.world, cluster.account, cluster.region), cluster.cluster_id, job)
+    return job
 
 
 async def check_now(tx: Tx, scope: Scope, intent: JobIntent, world: World) -> None:
@@ -98,7 +99,7 @@ def check(scope: Scope, intent: JobIntent, world: World) -> dict[str, int]:
     for pool in job_spec.pools(intent.spec):
         program(pool, intent.labels, intent.environment, world.timings.delays["program"])
     if wish_of(intent.labels, plan.strategy).cluster is not None:
-        fleet_admission.needs(intent.spec)
+        fleets.needs(intent.spec)
         return {}
     needs: dict[str, int] = {}
     for pool in job_spec.pools(intent.spec):

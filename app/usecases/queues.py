@@ -1,27 +1,40 @@
-"""Clusters' GPUs as jobs see them, and who queues, with the reason (VX-1, VX-24). Worked out when asked."""
+"""Clusters' GPUs as workloads see them, and who waits, with the reason (VX-1, FS-13). Worked out when asked."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from app import catalog
 from app.core.admission import check_needs
 from app.core.cluster import Cluster
 from app.core.errors import LimitExceeded
-from app.core.placing import Hold, Host, Reason, hopeless
+from app.core.scheduling.explaining import explain
+from app.core.scheduling.workload import Status
 from app.core.scope import Scope
-from app.store import capacity, clusters, fleet_jobs, placements
+from app.core.times import WorldTime, from_millis
+from app.store import capacity, clusters, fleet_jobs, placements, workloads
 from app.store.db import Tx
 from app.store.fleet_jobs import Guest
+from app.store.placements import NodeRow
+from app.store.workloads import ENDED, NEW, Row
 from app.usecases import clocks
 from app.usecases.bills import of_cluster
-from app.usecases.fleet_admission import MOST_SHOWN, gang_of, host_of, look
+from app.usecases.fleet_memory import Loaded, look
+from app.usecases.fleets import needs
 
+MOST_SHOWN = 1000
 QUOTA_IN_USE = "quota-in-use"
 QUOTA_MESSAGE = "Others use the project's quota in this region. It starts in its turn, when enough of it is free."
 QUOTA_TOO_SMALL = "quota-too-small"
+NOT_SEEN = "not-seen-yet"
+NOT_SEEN_MESSAGE = "The scheduler looks at it within a second of the world's time."
+NO_NODE = "no-node"
+NO_NODE_MESSAGE = "No node of the cluster takes work now. It starts when one does."
+HOLE = "lost-nodes"
+HOLE_MESSAGE = "Nodes of the running gang are lost. It gets others ahead of all who wait, or is requeued (FS-19)."
 
 
 class Fleet(NamedTuple):
-    """A cluster's GPUs of one model. `ready` are those of nodes that take work now, `taken` those that jobs hold."""
+    """A cluster's GPUs of one model. `ready` are those of nodes that take work now, `taken` those that are held."""
 
     cluster: Cluster
     model: str
@@ -32,11 +45,18 @@ class Fleet(NamedTuple):
 
 
 class Queued(NamedTuple):
-    """A job that waits: for all of its nodes, or for those in the places of lost ones, `gpus` in all; and why."""
+    """What waits: a workload of a cluster's fleet, or a job for the quota of its project; `gpus` in all; and why.
 
-    guest: Guest
+    `lacking` are the replicas that wait for nodes in the places of lost ones, None: all wait.
+    """
+
+    name: str
+    shown: str
     cluster: Cluster | None
+    budget: str | None
+    queued_at: WorldTime
     gpus: int
+    lacking: Sequence[str] | None
     reason: str
     message: str
 
@@ -46,41 +66,85 @@ async def fleets(tx: Tx, world: str, cluster: str | None) -> list[Fleet]:
     found: list[Fleet] = []
     for one in await _clusters(tx, world, cluster):
         rows = await placements.nodes(tx, Scope(world, one.account, one.region), one.cluster_id)
-        found += _by_model(one, [host_of(row, one) for row in rows])
+        found += _by_model(one, rows)
     return found
 
 
 async def queue(tx: Tx, world: str, cluster: str | None) -> list[Queued]:
-    """Who waits, the first to be served first: on each cluster, and without one named for the quotas of regions."""
-    now = (await clocks.read(tx, world)).now
+    """Who waits, in the order of submission: on each cluster, and without one named for the quotas of regions."""
     found: list[Queued] = []
     for one in await _clusters(tx, world, cluster):
         if one.hosts:
-            seen = await look(tx, Scope(world, one.account, one.region), one, now)
-            held = seen.service.held
-            hosts = seen.service.hosts
-            found += [_queued(guest, one, hosts, held[guest.name]) for guest in seen.guests if guest.name in held]
+            scope = Scope(world, one.account, one.region)
+            loaded = await look(tx, scope, one.cluster_id)
+            found += await _of_cluster(tx, scope, one, loaded)
     if cluster is None:
         found += await _for_quota(tx, world)
     return found
+
+
+async def _of_cluster(tx: Tx, scope: Scope, cluster: Cluster, loaded: Loaded) -> list[Queued]:
+    guests = {guest.job_id: guest for guest in await fleet_jobs.holes(tx, scope, cluster.cluster_id)}
+    names = await fleet_jobs.shown_names(tx, scope, cluster.cluster_id)
+    found: list[Queued] = []
+    for row in await _rows(tx, scope, cluster, loaded):
+        why = _why(loaded, row)
+        if why is None:
+            continue
+        gpus, reason, message = why
+        name = row.name if row.job is None else f"projects/{row.project}/locations/{row.location}/customJobs/{row.name}"
+        guest = guests.get(row.name)
+        lacking = guest.lacking if guest is not None and reason == HOLE else None
+        shown = names.get(row.name, row.name)
+        found.append(
+            Queued(name, shown, cluster, row.leaf, from_millis(row.submit), gpus, lacking, reason, message)
+        )
+        if len(found) == MOST_SHOWN:
+            break
+    return found
+
+
+async def _rows(tx: Tx, scope: Scope, cluster: Cluster, loaded: Loaded) -> list[Row]:
+    """The living workloads, those that no pass has seen among them."""
+    rows = {row.name: row for row in await workloads.living(tx, scope, cluster.cluster_id)}
+    return [loaded.rows.get(name, row) for name, row in rows.items()]
+
+
+def _why(loaded: Loaded, row: Row) -> tuple[int, str, str] | None:
+    """How many GPUs the workload waits for, the reason and a message; None: it waits for nothing."""
+    if row.status == ENDED:
+        return None
+    if row.status == NEW:
+        return row.gpus * row.replicas, NOT_SEEN, NOT_SEEN_MESSAGE
+    workload = loaded.state.workloads.get(row.name)
+    if workload is None:
+        return (0, NO_NODE, NO_NODE_MESSAGE) if row.gpus == 0 and row.status == "waiting" else None
+    if workload.status is Status.RUNNING:
+        return (row.gpus * workload.missing, HOLE, HOLE_MESSAGE) if row.name in loaded.state.holes else None
+    told = explain(loaded.state, row.name, loaded.state.now)
+    return told.wanted, told.reason.value, told.unblocks
 
 
 async def _for_quota(tx: Tx, world: str) -> list[Queued]:
     """Those in the regions' pools. A quota that was lowered after a job came may be smaller than the job."""
     found: list[Queued] = []
     limits: dict[Scope, dict[str, int]] = {}
-    for guest, needs in await fleet_jobs.queued_for_quota(tx, world, MOST_SHOWN):
+    for guest, wanted in await fleet_jobs.queued_for_quota(tx, world, MOST_SHOWN):
         scope = Scope(world, guest.account, guest.region)
         if scope not in limits:
             limits[scope] = await capacity.quotas(tx, scope)
         try:
-            check_needs(needs, limits[scope])
+            check_needs(wanted, limits[scope])
         except LimitExceeded as error:
-            message = f"{error}. It is passed over until the quota is raised."
-            found.append(Queued(guest, None, _gpus(guest), QUOTA_TOO_SMALL, message))
+            found.append(_waits(guest, QUOTA_TOO_SMALL, f"{error}. It is passed over until the quota is raised."))
         else:
-            found.append(Queued(guest, None, _gpus(guest), QUOTA_IN_USE, QUOTA_MESSAGE))
+            found.append(_waits(guest, QUOTA_IN_USE, QUOTA_MESSAGE))
     return found
+
+
+def _waits(guest: Guest, reason: str, message: str) -> Queued:
+    gpus = sum(need.gpus for need in needs(guest.spec))
+    return Queued(guest.name, guest.display_name, None, guest.budget, guest.queued_at, gpus, None, reason, message)
 
 
 async def _clusters(tx: Tx, world: str, cluster: str | None) -> list[Cluster]:
@@ -89,20 +153,12 @@ async def _clusters(tx: Tx, world: str, cluster: str | None) -> list[Cluster]:
     return await clusters.living(tx, world, account, region, name)
 
 
-def _by_model(cluster: Cluster, hosts: Sequence[Host]) -> Iterator[Fleet]:
-    for model in sorted({host.model for host in hosts if host.model is not None}):
-        these = [host for host in hosts if host.model == model]
-        ready = sum(host.gpus for host in these if host.ready)
-        taken = sum(host.taken for host in these)
-        yield Fleet(cluster, model, len(these), sum(host.gpus for host in these), ready, taken)
-
-
-def _queued(guest: Guest, cluster: Cluster, hosts: Sequence[Host], hold: Hold) -> Queued:
-    """Nobody is told that he is behind others when he will not start in his turn either."""
-    if hold.reason is Reason.BEHIND_OTHERS:
-        hold = hopeless(hosts, gang_of(guest).needs) or hold
-    return Queued(guest, cluster, _gpus(guest), hold.reason, hold.message)
-
-
-def _gpus(guest: Guest) -> int:
-    return sum(need.gpus for need in gang_of(guest).needs)
+def _by_model(cluster: Cluster, rows: Sequence[NodeRow]) -> Iterator[Fleet]:
+    """A cluster that is being created has no scheduler that could start anything (chosen)."""
+    kinds = {row.logical_id: catalog.instance_type(row.instance_type) for row in rows}
+    models = sorted({kind.gpu.name for kind in kinds.values() if kind.gpu is not None})
+    for model in models:
+        these = [row for row in rows if (gpu := kinds[row.logical_id].gpu) is not None and gpu.name == model]
+        gpus = {row.logical_id: kinds[row.logical_id].accelerators for row in these}
+        ready = sum(gpus[row.logical_id] for row in these if row.ready and cluster.in_service_at is not None)
+        yield Fleet(cluster, model, len(these), sum(gpus.values()), ready, sum(row.taken for row in these))

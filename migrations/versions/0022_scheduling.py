@@ -127,7 +127,7 @@ def _workload() -> None:
         _number("ended_at"),
         _text("end_reason"),
         sa.PrimaryKeyConstraint(*_FLEET, "name", name="pk_workload"),
-        sa.CheckConstraint("gpus > 0 AND replicas > 0 AND min_runtime >= 0", name=op.f("ck_workload_amounts")),
+        sa.CheckConstraint("gpus >= 0 AND replicas > 0 AND min_runtime >= 0", name=op.f("ck_workload_amounts")),
     )
     op.create_index("uq_workload_number", "workload", [*_FLEET, "number"], unique=True)
     op.create_index("ix_workload_living", "workload", [*_FLEET, "number"], postgresql_where=sa.text("ended_at IS NULL"))

@@ -69,7 +69,7 @@ workload = Table(
     Column("first_bound_at", BigInteger),
     Column("ended_at", BigInteger),
     Column("end_reason", Text),
-    CheckConstraint("gpus > 0 AND replicas > 0 AND min_runtime >= 0", name="amounts"),
+    CheckConstraint("gpus >= 0 AND replicas > 0 AND min_runtime >= 0", name="amounts"),
     Index("uq_workload_number", *FLEET_KEY, "number", unique=True),
     Index("ix_workload_living", *FLEET_KEY, "number", postgresql_where=text("ended_at IS NULL")),
     Index("ix_workload_news", *FLEET_KEY, postgresql_where=text("news <> '[]'::jsonb")),

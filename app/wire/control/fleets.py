@@ -35,6 +35,7 @@ class Waiting(BaseModel):
 
     job: str
     job_name: str
+    budget: str | None
     cluster_arn: str | None = Field(description="Null: it waits for the project's quota in its region.")
     queued: str
     gpus: int
@@ -74,12 +75,13 @@ async def read_queue(service: ServiceOf, world: WorldOf, cluster: Cluster = None
 
 def _waiting(one: Queued) -> Waiting:
     return Waiting(
-        job=one.guest.name,
-        job_name=one.guest.display_name,
+        job=one.name,
+        job_name=one.shown,
+        budget=one.budget,
         cluster_arn=None if one.cluster is None else one.cluster.arn,
-        queued=to_iso(one.guest.queued_at),
+        queued=to_iso(one.queued_at),
         gpus=one.gpus,
-        replicas=None if one.guest.lacking is None else list(one.guest.lacking),
+        replicas=None if one.lacking is None else list(one.lacking),
         reason=one.reason,
         message=one.message,
     )
