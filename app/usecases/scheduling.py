@@ -1,0 +1,204 @@
+"""One pass of the scheduler over a fleet: what has happened, what follows, and all of it written down (FS-15).
+
+One transaction under the locks of the cluster and of the fleet's row. A pass is of a whole second, and happens when
+something has, or when the policy itself is due; so its decisions are those of a simulation of the same script.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import asyncpg
+
+from app import clock
+from app.core.cluster import Cluster
+from app.core.ids import cluster_arn
+from app.core.scheduling import events
+from app.core.scheduling.decisions import Admit, Decision, Requeue
+from app.core.scheduling.keeping import keep_flags
+from app.core.scheduling.policy import SECOND
+from app.core.scheduling.schedule import next_due, schedule
+from app.core.scope import Scope
+from app.core.times import WorldTime, floor_second, from_millis, to_millis
+from app.core.world import World
+from app.store import clusters, placements, scheduling, workloads, worlds
+from app.store.db import CONNECTION_LOST, Tx
+from app.store.placements import NodeRow
+from app.store.scheduling import Due, FleetRow
+from app.store.workloads import ENDED, Row
+from app.usecases import fleet_binding, fleet_changes
+from app.usecases.fleet_changes import standing
+from app.usecases.fleet_memory import MEMORY, Loaded, load
+
+log = logging.getLogger(__name__)
+TOKEN_BYTES = 8
+GONE, PREEMPTED = "fleet-gone", "preempted"
+
+
+async def pass_over(
+    tx: Tx, world_name: str, epoch: int | None = None, leader: str | None = None, lease_seconds: float = 0.0
+) -> Counter[str] | None:
+    """Schedule the fleet that has been due the longest; None when none is, or the world is not ours to move.
+
+    `epoch` is the caller's lease on the world, as in a pass over a cluster. A `leader` is a scheduler that takes the
+    fleet's lease, for so many seconds of wall time.
+    """
+    world = await worlds.share(tx, world_name)
+    if world is None or not world.may_be_moved(epoch):
+        return None
+    due = await scheduling.first_due(tx, world_name, world.now, leader)
+    if due is None:
+        return None
+    try:
+        async with tx.transaction():
+            return await _handle(tx, world, due, leader, lease_seconds)
+    except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, *CONNECTION_LOST) as error:
+        if not isinstance(error, ValueError):
+            raise  # not its fault: the whole transaction is tried again
+        await _postpone(tx, due, error)
+    except Exception as error:  # whatever is wrong with one fleet must not stop the others
+        await _postpone(tx, due, error)
+    return Counter(failed=1)
+
+
+async def _postpone(tx: Tx, due: Due, error: Exception) -> None:
+    facts = {"world": due.scope.world, "fleet": due.fleet}
+    log.error("pass over a fleet failed", exc_info=error, extra={"facts": facts})
+    await scheduling.postpone(tx, due.scope, due.fleet, f"{type(error).__name__}: {error}"[:500])
+
+
+async def _handle(tx: Tx, world: World, due: Due, leader: str | None, lease_seconds: float) -> Counter[str]:
+    scope, fleet = due.scope, due.fleet
+    now = floor_second(world.now)
+    held = await clusters.lock(tx, scope, cluster_arn(scope.region, scope.account, fleet))
+    row = await scheduling.lock(tx, scope, fleet)
+    seen = await scheduling.wakes(tx, scope, fleet, now)
+    loaded = await load(tx, scope, fleet, row)
+    served = await _Pass(tx, world, scope, fleet, row, loaded, now).run(None if held is None else held.cluster)
+    row.version = clock.random_token(TOKEN_BYTES)
+    await scheduling.save(tx, scope, fleet, row, leader, lease_seconds)
+    await scheduling.forget_wakes(tx, scope, fleet, seen)
+    MEMORY.put(scope, fleet, row.version, loaded)
+    return Counter(served=served, passes=1)
+
+
+class _Pass:
+    """A pass under way."""
+
+    def __init__(
+        self, tx: Tx, world: World, scope: Scope, fleet: str, row: FleetRow, loaded: Loaded, now: WorldTime
+    ) -> None:
+        self.tx, self.world, self.scope, self.fleet = tx, world, scope, fleet
+        self.row, self.loaded, self.state = row, loaded, loaded.state
+        self.at = max(to_millis(now), self.state.now)
+        self.now = from_millis(self.at)
+
+    async def run(self, cluster: Cluster | None) -> int:
+        """How many workloads were bound."""
+        gone = cluster is None or cluster.delete_requested_at is not None
+        nodes = await self._nodes(cluster, gone=gone)
+        changes, counts = await fleet_changes.take(
+            self.tx, self.scope, self.fleet, self.row, self.loaded, nodes, self.at
+        )
+        was_due = self.row.due_at is not None and to_millis(self.row.due_at) <= self.at
+        made = schedule(self.state, self.at) if changes.any or was_due else []
+        over = self._end_own() if gone else []
+        bare = self._without_gpus(nodes)
+        what = fleet_binding.effects(self.loaded, made, changes.holes or (), changes.refused or ())
+        what.bind.update(dict.fromkeys(bare))
+        self._work(made)
+        await fleet_binding.carry_out(self.tx, self.scope, self.fleet, self.loaded, nodes, what, self.now)
+        await self._write(made, [*counts, *bare, *over])
+        await workloads.forget_news(self.tx, self.scope, self.fleet, counts)
+        return len(what.bind)
+
+    async def _nodes(self, cluster: Cluster | None, *, gone: bool) -> Sequence[NodeRow]:
+        """The cluster's nodes, none before it is in service: until then it has no scheduler (chosen)."""
+        if gone or cluster is None or cluster.in_service_at is None:
+            return []
+        return await placements.nodes(self.tx, self.scope, self.fleet)
+
+    def _without_gpus(self, nodes: Sequence[NodeRow]) -> list[str]:
+        """Workloads that need no GPUs start on any node."""
+        if not any(one.ready for one in nodes):
+            return []
+        waiting = [row for row in self.loaded.rows.values() if row.gpus == 0 and row.status == "waiting"]
+        for row in waiting:
+            row.status = "running"
+        return [row.name for row in waiting]
+
+    def _end_own(self) -> list[str]:
+        """Nothing of ours goes on without its cluster; jobs are told by its pass."""
+        own = [row for row in self.loaded.rows.values() if row.job is None and row.ended_at is None]
+        for row in own:
+            self.loaded.ends.pop(row.name, None)
+            row.ended_at, row.end_reason, row.status, row.ends_at = self.at, GONE, ENDED, None
+            if row.name in self.state.workloads:
+                events.finish(self.state, row.name, self.at)
+        return [row.name for row in own]
+
+    def _work(self, made: Sequence[Decision]) -> None:
+        """What our own workloads have done, and when they will be done (FS-5)."""
+        for one in made:
+            match one:
+                case Admit():
+                    row = self.loaded.rows[one.workload]
+                    self._stop(row)
+                    row.first_bound_at = row.first_bound_at or self.at
+                    row.bound_at = self.at
+                    if row.runtime is not None:
+                        row.ends_at = self.loaded.ends[row.name] = self.at + row.runtime - row.done
+                case Requeue():
+                    row = self.loaded.rows[one.workload]
+                    self._stop(row)
+                    if not one.resumed:
+                        row.ended_at, row.end_reason, row.status = self.at, PREEMPTED, ENDED
+
+    def _stop(self, row: Row) -> None:
+        if row.runtime is not None and row.ends_at is not None and row.bound_at is not None:
+            ran = self.at - row.bound_at
+            row.done += ran - ran % row.checkpoint if row.checkpoint and row.resumable else 0
+            row.ends_at = None
+            self.loaded.ends.pop(row.name, None)
+
+    async def _write(self, made: Sequence[Decision], more: Iterable[str]) -> None:
+        tx, scope, fleet, row, state = self.tx, self.scope, self.fleet, self.row, self.state
+        touched = dict.fromkeys((*state.touched, *more))
+        changed = standing(self.loaded, touched)
+        await workloads.save(tx, scope, fleet, changed)
+        for one in changed:
+            if one.ended_at is not None:
+                del self.loaded.rows[one.name]
+        await self._write_hosts()
+        await scheduling.append_capacity(tx, scope, fleet, row.capacities + 1, state.capacity_log)
+        await scheduling.append_segments(tx, scope, fleet, row.segments + 1, state.ledger)
+        await scheduling.append_decisions(tx, scope, fleet, row.decisions + 1, map(record, made))
+        row.capacities += len(state.capacity_log)
+        row.segments += len(state.ledger)
+        row.decisions += len(made)
+        for taken in (state.touched, state.touched_hosts, state.capacity_log, state.ledger):
+            taken.clear()
+        row.state = keep_flags(state)
+        row.due_at = self._due()
+
+    async def _write_hosts(self) -> None:
+        hosts, state = self.loaded.hosts, self.state
+        for name in state.touched_hosts:
+            if name in state.hosts:
+                hosts[name].state, hosts[name].gpus = state.hosts[name].state, state.hosts[name].gpus
+        changed = [hosts[name] for name in state.touched_hosts if name in state.hosts]
+        gone = [name for name in state.touched_hosts if name not in state.hosts]
+        await scheduling.save_hosts(self.tx, self.scope, self.fleet, changed, gone)
+
+    def _due(self) -> WorldTime | None:
+        times = [next_due(self.state, self.at), *self.loaded.ends.values()]
+        at = min((time for time in times if time is not None), default=None)
+        return None if at is None else from_millis(-(-at // SECOND) * SECOND)
+
+
+def record(one: Decision) -> tuple[int, str, str, str | None, dict[str, Any]]:
+    """A decision as it is kept: when, its kind, its code, the workload that it is about, and all of it (FS-13)."""
+    body = asdict(one)
+    return body["at"], type(one).__name__.lower(), body["code"], body.get("workload"), body
