@@ -26,6 +26,8 @@ def submit(world: TestWorld, *pools: dict[str, Any], name: str = "train", **labe
     """A job on the cluster `demo`, unless labels (`cluster`, `region`, `min_runtime` …) say otherwise; its name."""
     given = {f"windtunnel-{key.replace('_', '-')}": text for key, text in ({"cluster": "demo"} | labels).items()}
     made = world.vertex.create_custom_job(parent=PARENT, custom_job=custom_job(name, *pools, labels=given))
+    if world.control("GET", "clock")["frozen"]:
+        world.advance(0)  # the scheduler's pass at this instant
     return str(made.name)
 
 

@@ -25,7 +25,7 @@ _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM workload WHERE {_KEY}"
 LIVING = f"{_SELECT} AND ended_at IS NULL ORDER BY number"
 NAMED = f"{_SELECT} AND name = ANY($5) ORDER BY number"
 NEWS = f"SELECT name, number, news FROM workload WHERE {_KEY} AND news <> '[]'::jsonb ORDER BY number"
-TAKEN = f"""UPDATE workload w SET news = (SELECT coalesce(jsonb_agg(e ORDER BY i), '[]'::jsonb)
+TAKEN = """UPDATE workload w SET news = (SELECT coalesce(jsonb_agg(e ORDER BY i), '[]'::jsonb)
         FROM jsonb_array_elements(w.news) WITH ORDINALITY AS n (e, i) WHERE i > t.count)
     FROM unnest($5::text[], $6::bigint[]) AS t (name, count)
     WHERE (w.world, w.account, w.region, w.fleet, w.name) = ($1, $2, $3, $4, t.name)"""

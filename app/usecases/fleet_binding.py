@@ -84,7 +84,7 @@ async def carry_out(
         some = list(group)
         workers = await replicas.of_jobs(tx, home, [one.job.job_id for one in some])
         moved = [
-            (*binder.job(one.job, by_key[tenant + (one.job.job_id,)], workers[one.job.job_id]), one) for one in some
+            (*binder.job(one.job, by_key[(*tenant, one.job.job_id)], workers[one.job.job_id]), one) for one in some
         ]
         await _save(tx, home, moved, now)
         places += binder.places
@@ -152,7 +152,7 @@ class _Binder:
                 self._place(row, one, node, row.gpus if gpus[one.name] else 0, job)
         return [bound(one, nodes[one.name], self.now) if one.name in nodes else one for one in workers]
 
-    def _slots(self, row: Row, taken: Mapping[str | None, int]) -> Iterator[str]:
+    def _slots(self, row: Row, taken: Mapping[str, int]) -> Iterator[str]:
         """The nodes that the workload holds, each as often as it has a replica there that nobody has yet."""
         workload = self.loaded.state.workloads.get(row.name)
         places = workload.places if workload is not None else {}
@@ -183,6 +183,8 @@ class _Binder:
         free = self._slots(row, Counter(held.values()))
         missing = [name for place in range(row.replicas) if (name := f"replica-{place}") not in held]
         return [
-            Place(*OWN, row.name, name, numbers.get(name, 0) + 1, node, self.billing[node], row.gpus, row.name, row.leaf)
+            Place(
+                *OWN, row.name, name, numbers.get(name, 0) + 1, node, self.billing[node], row.gpus, row.name, row.leaf
+            )
             for name, node in zip(missing, free, strict=False)
         ]

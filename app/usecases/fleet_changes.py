@@ -5,10 +5,11 @@ Whatever happened within one second is told before the pass of that second decid
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 from app import catalog
-from app.core.errors import CoreError
+from app.core.errors import DomainError
 from app.core.scheduling import events
 from app.core.scheduling.history import TreeChange, apply_change
 from app.core.scheduling.keeping import keep_workload
@@ -32,8 +33,8 @@ class Changes:
     """What a pass found: whether anything was news to the policy, who lacks a node, who cannot be scheduled at all."""
 
     any: bool = False
-    holes: dict[str, None] | None = None
-    refused: dict[str, str] | None = None
+    holes: dict[str, None] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
 
 
 async def take(
@@ -66,23 +67,20 @@ class _Taker:
 
     def __init__(self, loaded: Loaded, row: FleetRow, at: int) -> None:
         self.loaded, self.state, self.row, self.at = loaded, loaded.state, row, at
-        self.changes = Changes(holes={}, refused={})
+        self.changes = Changes()
 
     def take(self, tree: Sequence[TreeChange], news: Sequence[News]) -> None:
         """Changes of budgets, news of workloads, and our own workloads that are done, in the order of time."""
-        due: list[tuple[int, int, Callable[[int], None]]] = []
-        due += [(one.at, 0, lambda now, one=one: self._change(one)) for one in tree]
-        due += [(at, 1, lambda now, name=name: self._done(name, now)) for name, at in self._done_by_now()]
-        due += [(one.at, 2, lambda now, one=one: self._tell(one, now)) for one in news]
+        due: list[tuple[int, int, Callable[[int], None]]] = [(one.at, 0, partial(self._change, one)) for one in tree]
+        done = sorted((at, name) for name, at in self.loaded.ends.items() if at <= self.at)
+        due += [(at, 1, partial(self._done, name)) for at, name in done]
+        due += [(one.at, 2, partial(self._tell, one)) for one in news]
         for at, _, tell in sorted(due, key=lambda one: one[:2]):
             tell(max(at, self.state.now))
 
-    def _change(self, change: TreeChange) -> None:
+    def _change(self, change: TreeChange, _: int) -> None:
         self.changes.any = True
         apply_change(self.state, change)
-
-    def _done_by_now(self) -> list[tuple[int, str]]:
-        return sorted((name, at) for name, at in self.loaded.ends.items() if at <= self.at)
 
     def _done(self, name: str, now: int) -> None:
         self._end(name, FINISH, now)
@@ -94,7 +92,6 @@ class _Taker:
         if row is None or row.ended_at is not None:
             return
         if one.kind == HOLE:
-            assert self.changes.holes is not None
             self.changes.holes[one.name] = None
         elif one.kind == SUBMIT:
             self._submit(row, now)
@@ -110,8 +107,7 @@ class _Taker:
             return
         try:
             events.submit(self.state, workload_of(row), now)
-        except CoreError as error:
-            assert self.changes.refused is not None
+        except DomainError as error:
             log.info("workload refused", extra={"facts": {"workload": row.name, "error": str(error)}})
             self.changes.refused[row.name] = str(error)
             row.ended_at, row.end_reason, row.status = now, "refused", ENDED

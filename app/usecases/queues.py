@@ -96,9 +96,7 @@ async def _of_cluster(tx: Tx, scope: Scope, cluster: Cluster, loaded: Loaded) ->
         guest = guests.get(row.name)
         lacking = guest.lacking if guest is not None and reason == HOLE else None
         shown = names.get(row.name, row.name)
-        found.append(
-            Queued(name, shown, cluster, row.leaf, from_millis(row.submit), gpus, lacking, reason, message)
-        )
+        found.append(Queued(name, shown, cluster, row.leaf, from_millis(row.submit), gpus, lacking, reason, message))
         if len(found) == MOST_SHOWN:
             break
     return found

@@ -106,7 +106,7 @@ class _Pass:
         made = schedule(self.state, self.at) if changes.any or was_due else []
         over = self._end_own() if gone else []
         bare = self._without_gpus(nodes)
-        what = fleet_binding.effects(self.loaded, made, changes.holes or (), changes.refused or ())
+        what = fleet_binding.effects(self.loaded, made, changes.holes, changes.refused)
         what.bind.update(dict.fromkeys(bare))
         self._work(made)
         await fleet_binding.carry_out(self.tx, self.scope, self.fleet, self.loaded, nodes, what, self.now)
