@@ -93,8 +93,8 @@ SHIFT = "UPDATE world SET base_wall = base_wall + $1::interval WHERE NOT frozen"
 
 class Agenda(NamedTuple):
     """The earliest due instants of scheduled capacity, of those who wait for machines, of clusters, of jobs, of
-    studies, of what is to be looked at again, and of clusters' fleets; and the next one at which a status changes by the clock alone, as
-    that of a compute quota, where there is nothing to do."""
+    studies, of what is to be looked at again, and of clusters' fleets; and the next one at which a status changes by
+    the clock alone, as that of a compute quota, where there is nothing to do."""
 
     change: WorldTime | None
     machines: WorldTime | None
