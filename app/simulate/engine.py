@@ -86,11 +86,14 @@ class _Engine:
         progress(ends)
 
     def _pass(self) -> int | None:
+        now, decide, next_due = self.now, self.scheduler.decide, self.scheduler.next_due
         while True:
-            self._apply(self.scheduler.decide(self.now))
             self.record.passes += 1
-            due = self.scheduler.next_due(self.now)
-            if due is None or due > self.now:
+            outcomes = decide(now)
+            if outcomes:
+                self._apply(outcomes)
+            due = next_due(now)
+            if due is None or due > now:
                 return due
 
     # What happens
@@ -177,22 +180,23 @@ class _Engine:
     # What the policy decides
 
     def _apply(self, outcomes: Iterable[Outcome]) -> None:
+        now, numbers, execution = self.now, self.numbers, self.execution
         for outcome in outcomes:
             match outcome:
                 case Started():
-                    number = self.numbers[outcome.job]
-                    self.execution.start(number, self.now, outcome.places, outcome.funded)
+                    number = numbers[outcome.job]
+                    execution.start(number, now, outcome.places, outcome.funded)
                     self._expect(number)
                 case Stopped():
-                    self._stop(self.numbers[outcome.job], outcome.requeued)
+                    self._stop(numbers[outcome.job], outcome.requeued)
                 case Filled():
-                    number = self.numbers[outcome.job]
-                    self.execution.fill(number, self.now, outcome.places)
+                    number = numbers[outcome.job]
+                    execution.fill(number, now, outcome.places)
                     self._expect(number)
                 case Unfunded():
-                    self.execution.unfund(self.numbers[outcome.job], self.now)
+                    execution.unfund(numbers[outcome.job], now)
                 case Drained():
-                    self.execution.drained(outcome.node, self.now)
+                    execution.drained(outcome.node, now)
                     self._begin(outcome.node)
 
     def _stop(self, number: int, requeued: bool) -> None:

@@ -17,6 +17,7 @@ class Execution:
     def __init__(self, record: Run) -> None:
         self.record = record
         jobs = record.trace.jobs
+        self.jobs = jobs
         self.remaining = [job.runtime for job in jobs]
         self.ends = [NEVER] * len(jobs)
         """When it is done, if nothing comes between; NEVER: it makes no progress."""
@@ -31,6 +32,8 @@ class Execution:
         self._draining: dict[str, int] = {}
         """GPUs that are held on each."""
         self._capacity = 0
+        self._close = record.segments.flat.extend
+        self._lose = record.losses.flat.extend
 
     # Nodes
 
@@ -57,7 +60,7 @@ class Execution:
             self.interrupt(number, now, Cause.NODE)
             places = self._places[number]
             del places[name]
-            gpus = self.record.trace.jobs[number].gpus * sum(places.values())
+            gpus = self.jobs[number].gpus * sum(places.values())
             self._turn(number, now, gpus, self._segment[number][2])
         del self._free[name], self._residents[name]
 
@@ -66,7 +69,7 @@ class Execution:
         return sorted(self._residents[name])
 
     def _held(self, name: str) -> int:
-        jobs = self.record.trace.jobs
+        jobs = self.jobs
         return sum(self._places[number][name] * jobs[number].gpus for number in self._residents[name])
 
     def _change_capacity(self, now: int, gpus: int) -> None:
@@ -81,24 +84,25 @@ class Execution:
 
     def start(self, number: int, now: int, places: Places, funded: bool) -> None:
         """It runs, whole; if it ran already, it was moved."""
+        record, job = self.record, self.jobs[number]
         if number in self._places:
             self.interrupt(number, now, Cause.MOVED)
             self.release(number, now)
-        elif self.record.first_start[number] == NEVER:
-            self.record.first_start[number] = now
-        self.record.starts[number] += 1
+        elif record.first_start[number] == NEVER:
+            record.first_start[number] = now
+        record.starts[number] += 1
         self._places[number] = {}
-        self._occupy(number, places)
-        self._turn(number, now, self.record.trace.jobs[number].size, funded)
-        if not self._go_on(number, now):
-            raise Unsound(f"Job {self.record.trace.jobs[number].id} has started with less than its gang.")
+        self._segment[number] = (job.gpus * job.replicas, now, funded)
+        if self._occupy(number, places) != job.replicas:
+            raise Unsound(f"Job {job.id} has started with less than its gang.")
+        self._go_on(number, now)
 
     def fill(self, number: int, now: int, places: Places) -> None:
         """Lost replicas are back."""
-        self._occupy(number, places)
-        gpus = self.record.trace.jobs[number].gpus * sum(self._places[number].values())
-        self._turn(number, now, gpus, self._segment[number][2])
-        self._go_on(number, now)
+        held, job = self._occupy(number, places), self.jobs[number]
+        self._turn(number, now, job.gpus * held, self._segment[number][2])
+        if held == job.replicas:
+            self._go_on(number, now)
 
     def unfund(self, number: int, now: int) -> None:
         self._turn(number, now, self._segment[number][0], False)
@@ -108,23 +112,25 @@ class Execution:
         since = self._since[number]
         if since == NEVER:
             return
-        job = self.record.trace.jobs[number]
+        job = self.jobs[number]
         ran = lost = now - since
         if job.resumable and job.checkpoint:
             lost = ran % job.checkpoint
         self.remaining[number] -= ran - lost
         self._since[number] = self.ends[number] = NEVER
-        self.record.losses.add(now, number, lost * job.size, cause)
+        self._lose((now, number, lost * job.gpus * job.replicas, cause, self._segment[number][2]))
 
     def release(self, number: int, now: int) -> None:
         """It holds nothing any more."""
-        self._since[number] = self.ends[number] = NEVER
-        if number not in self._places:
+        places = self._places.pop(number, None)
+        if places is None:
             return
-        self._turn(number, now, 0, False)
-        del self._segment[number]
-        gpus = self.record.trace.jobs[number].gpus
-        for name, count in self._places.pop(number).items():
+        self._since[number] = self.ends[number] = NEVER
+        held, start, funded = self._segment.pop(number)
+        if held and now > start:
+            self._close((number, held, start, now, funded))
+        gpus = self.jobs[number].gpus
+        for name, count in places.items():
             del self._residents[name][number]
             self._free[name] += count * gpus
             if name in self._draining:
@@ -136,28 +142,26 @@ class Execution:
         for number in list(self._segment):
             self._turn(number, now, 0, False)
 
-    def _occupy(self, number: int, places: Places) -> None:
-        gpus = self.record.trace.jobs[number].gpus
-        held = self._places[number]
+    def _occupy(self, number: int, places: Places) -> int:
+        """It holds these replicas, too; how many it has now."""
+        gpus, held = self.jobs[number].gpus, self._places[number]
         for name, count in places:
             free = self._free.get(name, 0) - count * gpus
-            if free < 0 or name in self._draining or count < 1:
-                raise Unsound(f"Job {self.record.trace.jobs[number].id} was put on {name}, which has no room for it.")
+            if free < 0 or count < 1 or name in self._draining:
+                raise Unsound(f"Job {self.jobs[number].id} was put on {name}, which has no room for it.")
             self._free[name] = free
             self._residents[name][number] = None
             held[name] = held.get(name, 0) + count
+        return sum(held.values())
 
-    def _go_on(self, number: int, now: int) -> bool:
-        """Its work counts from now on, if it is whole."""
-        if sum(self._places[number].values()) != self.record.trace.jobs[number].replicas:
-            return False
+    def _go_on(self, number: int, now: int) -> None:
+        """It is whole: its work counts from now on."""
         self._since[number] = now
         self.ends[number] = max(-(-(now + self.remaining[number]) // SECOND), now // SECOND + 1) * SECOND
-        return True
 
     def _turn(self, number: int, now: int, gpus: int, funded: bool) -> None:
         """A segment closes, and another begins."""
-        was = self._segment.get(number)
-        if was is not None and was[0] and now > was[1]:
-            self.record.segments.add(number, was[0], was[1], now, was[2])
+        held, start, was = self._segment[number]
+        if held and now > start:
+            self._close((number, held, start, now, was))
         self._segment[number] = (gpus, now, funded)

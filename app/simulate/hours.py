@@ -92,8 +92,7 @@ def hours_of(run: Run) -> Hours:
         capacity.add(start, end, gpus)
     held, charged = Hourly(trace.begins, trace.ends), Hourly(trace.begins, trace.ends)
     used = {leaf: Hourly(trace.begins, trace.ends) for leaf in claims}
-    kept = run.segments
-    for number, gpus, start, end, funded in zip(kept.job, kept.gpus, kept.start, kept.end, kept.funded, strict=True):
+    for number, gpus, start, end, funded in run.segments:
         held.add(start, end, gpus)
         leaf = trace.jobs[number].leaf
         if funded and leaf is not None:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from app.core.scheduling.policy import HOUR
 from app.simulate.hours import Hours, hours_of
 from app.simulate.records import Cause, Run
 from app.simulate.waits import Waits, waits_of
@@ -59,6 +58,8 @@ class Measures:
     unfunded: float | None
     """The part of what was held that nobody was charged for."""
     stops: dict[Cause, Stops]
+    """Of funded work."""
+    unfunded_stops: dict[Cause, Stops]
     repairs: int
     persons: int
     """Repairs that needed a person."""
@@ -115,7 +116,8 @@ def _measures(run: Run, hours: Hours) -> Measures:
         whole=deliver(hours.used, owed, len(hours.capacity)),
         occupancy=held / capacity if capacity else None,
         unfunded=1 - sum(hours.charged) / held if held else None,
-        stops={cause: _stops(run, cause) for cause in Cause},
+        stops={cause: _stops(run, cause, True) for cause in Cause},
+        unfunded_stops={cause: _stops(run, cause, False) for cause in Cause},
         repairs=len(repairs),
         persons=sum(repair.person for repair in repairs),
         submitted=len(numbers),
@@ -124,16 +126,11 @@ def _measures(run: Run, hours: Hours) -> Measures:
     )
 
 
-def _stops(run: Run, cause: Cause) -> Stops:
-    losses = run.losses
+def _stops(run: Run, cause: Cause, funded: bool) -> Stops:
+    trace = run.trace
     lost = [
         work
-        for at, work, why in zip(losses.at, losses.work, losses.cause, strict=True)
-        if why == cause and run.trace.begins <= at < run.trace.ends
+        for at, _, work, why, charged in run.losses
+        if why == cause and charged == funded and trace.begins <= at < trace.ends
     ]
     return Stops(len(lost), sum(lost))
-
-
-def gpu_hours(work: int) -> float:
-    """GPU-milliseconds as GPU-hours."""
-    return work / HOUR

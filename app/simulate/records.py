@@ -1,6 +1,7 @@
 """What a run leaves: columns of integers, by the job's number in the trace. Times are milliseconds."""
 
 from array import array
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -23,37 +24,27 @@ class Cause(IntEnum):
 
 
 @dataclass(slots=True)
-class Segments:
-    """A job held so many GPUs from start to end, funded (1) or not (0)."""
+class Table:
+    """Rows of integers, flat, so that a row costs one call and a month of them little memory."""
 
-    job: "array[int]" = field(default_factory=lambda: array("l"))
-    gpus: "array[int]" = field(default_factory=lambda: array("l"))
-    start: "array[int]" = field(default_factory=lambda: array("q"))
-    end: "array[int]" = field(default_factory=lambda: array("q"))
-    funded: bytearray = field(default_factory=bytearray)
+    width: int
+    flat: "array[int]" = field(default_factory=lambda: array("q"))
 
-    def add(self, job: int, gpus: int, start: int, end: int, funded: bool) -> None:
-        self.job.append(job)
-        self.gpus.append(gpus)
-        self.start.append(start)
-        self.end.append(end)
-        self.funded.append(funded)
+    def __len__(self) -> int:
+        return len(self.flat) // self.width
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        return zip(*[iter(self.flat)] * self.width, strict=True)
 
 
-@dataclass(slots=True)
-class Losses:
-    """A job lost so many GPU-milliseconds of work since its last checkpoint."""
+def segments() -> Table:
+    """Rows of: job, GPUs it held, start, end, and 1 if its budget was charged, else 0."""
+    return Table(5)
 
-    at: "array[int]" = field(default_factory=lambda: array("q"))
-    job: "array[int]" = field(default_factory=lambda: array("l"))
-    work: "array[int]" = field(default_factory=lambda: array("q"))
-    cause: bytearray = field(default_factory=bytearray)
 
-    def add(self, at: int, job: int, work: int, cause: Cause) -> None:
-        self.at.append(at)
-        self.job.append(job)
-        self.work.append(work)
-        self.cause.append(cause)
+def losses() -> Table:
+    """Rows of: time, job, GPU-milliseconds of work since its last checkpoint that it lost, cause, and 1 if funded."""
+    return Table(5)
 
 
 @dataclass(slots=True)
@@ -79,8 +70,8 @@ class Run:
     done: bytearray
     """1: with all its work done."""
     starts: "array[int]"
-    segments: Segments = field(default_factory=Segments)
-    losses: Losses = field(default_factory=Losses)
+    segments: Table = field(default_factory=segments)
+    losses: Table = field(default_factory=losses)
     capacity: list[tuple[int, int]] = field(default_factory=list)
     """From when on how many GPUs were healthy; of a draining node those that somebody held (FS-2)."""
     repairs: list[Repair] = field(default_factory=list)

@@ -113,10 +113,12 @@ def _waits(waits: Mapping[str, Waits]) -> Row:
 def _stops(results: Sequence[Result], measures: Sequence[Measures]) -> Row:
     days = sum(result.ends - result.begins for result in results) / DAY
     found: Row = {}
-    for cause, name in ((Cause.EVICTED, "evictions"), (Cause.MOVED, "moves"), (Cause.NODE, "lost_nodes_stops")):
-        stops = [measure.stops[cause] for measure in measures]
-        found[f"{name}_per_day"] = round(sum(stop.count for stop in stops) / days, 2)
-        found[f"{name}_lost_gpu_hours_per_day"] = round(sum(stop.lost for stop in stops) / HOUR / days, 2)
+    for cause, name in ((Cause.EVICTED, "evictions"), (Cause.MOVED, "moves"), (Cause.NODE, "lost_node_stops")):
+        for prefix, kind in (("", "stops"), ("unfunded_", "unfunded_stops")):
+            stops = [getattr(measure, kind)[cause] for measure in measures]
+            found[f"{prefix}{name}_per_day"] = round(sum(stop.count for stop in stops) / days, 2)
+            lost = sum(stop.lost for stop in stops) / HOUR
+            found[f"{prefix}{name}_lost_gpu_hours_per_day"] = round(lost / days, 2)
     found["repairs"] = sum(measure.repairs for measure in measures)
     found["repairs_needing_a_person"] = sum(measure.persons for measure in measures)
     found["submitted"] = sum(measure.submitted for measure in measures)

@@ -17,7 +17,7 @@ def trace(*jobs: Job, nodes: int = 2, gpus: int = 8, hours: int = 24, mishaps: t
     return Trace("by hand", sorted(jobs, key=lambda job: job.submit), fleet, shares, 0, hours * HOUR, mishaps)
 
 
-def at_random(seed: int, *, jobs: int = 60, nodes: int = 4, hours: int = 48, mishaps: int = 3) -> Trace:
+def at_random(seed: int, *, jobs: int = 40, nodes: int = 3, hours: int = 36, mishaps: int = 3) -> Trace:
     """Funded and unfunded gangs of three leaves, more than fit, on nodes that break."""
     random = Random(seed)
     found = [_job(random, number, nodes, hours) for number in range(jobs)]
