@@ -102,7 +102,9 @@ async def _save(
     """Jobs and workers that have changed; the jobs are due."""
     lines = []
     rows = []
-    for job, _, _, was in moved:
+    for job, _, changed, was in moved:
+        if job is was.job and not changed:
+            continue  # nothing came of it: the job is not looked at for it, or it would ask again at once
         if job.retries.get(EVICTED, 0) > was.job.retries.get(EVICTED, 0):
             job = evolve(job, log_seq=job.log_seq + 1)
             lines.append(logs.Written(home, job.job_id, job.log_seq, Line(now, SERVICE, WARNING, EVICTED_TEXT)))

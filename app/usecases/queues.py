@@ -7,7 +7,7 @@ from app import catalog
 from app.core.admission import check_needs
 from app.core.cluster import Cluster
 from app.core.errors import LimitExceeded
-from app.core.scheduling.explaining import explain
+from app.core.scheduling.explaining import Reason, explain
 from app.core.scheduling.workload import Status
 from app.core.scope import Scope
 from app.core.times import WorldTime, from_millis
@@ -120,6 +120,8 @@ def _why(loaded: Loaded, row: Row) -> tuple[int, str, str] | None:
     if workload.status is Status.RUNNING:
         return (row.gpus * workload.missing, HOLE, HOLE_MESSAGE) if row.name in loaded.state.holes else None
     told = explain(loaded.state, row.name, loaded.state.now)
+    if told.reason is Reason.NO_SUCH_NODE and not loaded.state.hosts:
+        return told.wanted, NO_NODE, NO_NODE_MESSAGE
     return told.wanted, told.reason.value, told.unblocks
 
 

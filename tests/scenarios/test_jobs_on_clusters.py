@@ -25,7 +25,7 @@ def test_a_job_runs_on_the_cluster_s_nodes_to_its_end(demo: TestWorld) -> None:
     """VX-24: PENDING at once, all replicas bound at one instant, RUNNING when all containers are up, then the GPUs are
     free again."""
     job = submit(demo, gpus(), gpus(1, 4))
-    assert (state(demo, job), fleet(demo), queue(demo)) == ("PENDING", (16, 16, 12), [])
+    assert (state(demo, job), fleet(demo), queue(demo)) == ("PENDING", (16, 16, 16), [])
     demo.advance(seconds=5)
     assert state(demo, job) == "RUNNING"
     demo.advance(minutes=1)
@@ -50,17 +50,17 @@ def test_nodes_are_shared_and_small_gangs_go_to_the_fullest(demo: TestWorld) -> 
     assert nodes["one/workerpool0-0"] == nodes["two/workerpool0-0"] != nodes["three/workerpool0-0"]
 
 
-def test_first_come_first_served_by_whole_gangs(demo: TestWorld) -> None:
-    """VX-24: a gang waits for all its nodes, and those behind it wait too."""
+def test_a_gang_waits_for_all_its_nodes_and_nobody_behind_it_for_free_ones(demo: TestWorld) -> None:
+    """VX-24, FS-6, FS-7: unfunded work that fits starts on what is free; the gang starts whole, in its turn."""
     first = submit(demo, gpus(1, 8), name="first")
     gang = submit(demo, gpus(), gpus(), name="gang")
     small = submit(demo, gpus(1, 1), name="small")
-    assert [state(demo, job) for job in (first, gang, small)] == ["PENDING", "QUEUED", "QUEUED"]
-    assert queue(demo) == [("gang", "gpus-in-use"), ("small", "behind-others")]
+    assert [state(demo, job) for job in (first, gang, small)] == ["PENDING", "QUEUED", "PENDING"]
+    assert queue(demo) == [("gang", "no-free-gpus")]
     demo.advance(seconds=20)
-    assert [state(demo, job) for job in (first, gang, small)] == ["SUCCEEDED", "RUNNING", "QUEUED"]
+    assert [state(demo, job) for job in (first, gang, small)] == ["SUCCEEDED", "RUNNING", "SUCCEEDED"]
     demo.advance(minutes=1)
-    assert (state(demo, small), queue(demo), fleet(demo)) == ("SUCCEEDED", [], (16, 16, 0))
+    assert (state(demo, gang), queue(demo), fleet(demo)) == ("SUCCEEDED", [], (16, 16, 0))
 
 
 def test_a_node_that_breaks_loses_its_worker_which_goes_on_elsewhere(demo: TestWorld) -> None:
@@ -87,7 +87,7 @@ def test_without_a_free_node_the_hole_waits_until_one_is_back(demo: TestWorld) -
     demo.fault("node-hardware", node=broken, times=1)
     demo.advance(seconds=3)
     assert state(demo, job) == "RUNNING"
-    assert queue(demo) == [("train", "gpus-in-use"), ("later", "behind-others")]
+    assert queue(demo) == [("train", "lost-nodes"), ("later", "no-free-gpus")]
     assert set(held(demo)) == {"train/workerpool0-0"}
     demo.advance(minutes=5)
     assert set(held(demo)) == {"train/workerpool0-0", "train/workerpool1-0"}
@@ -96,8 +96,8 @@ def test_without_a_free_node_the_hole_waits_until_one_is_back(demo: TestWorld) -
     assert [state(demo, each) for each in (job, later)] == ["SUCCEEDED", "SUCCEEDED"]
 
 
-def test_a_worker_that_is_lost_though_its_node_is_not_gives_its_gpus_back(demo: TestWorld) -> None:
-    """VX-6, VX-7, VX-24: by a fault rule of class transient; it goes on at once on a node that is free."""
+def test_a_worker_that_is_lost_though_its_node_is_not_goes_on_there(demo: TestWorld) -> None:
+    """VX-6, VX-7, VX-24: by a fault rule of class transient; the gang keeps its GPUs."""
     demo.fault("worker-exit", code="transient", seconds=30, times=3)
     job = submit(demo, gpus(1, 8, RUN_SECONDS="60"), gpus(1, 8, RUN_SECONDS="60"))
     demo.advance(minutes=2)
@@ -190,7 +190,7 @@ def test_a_gang_that_can_never_fit_is_held_and_keeps_nobody_waiting(demo: TestWo
     other = submit(demo, worker_pool("a2-highgpu-1g"), name="other")
     small = submit(demo, gpus(1, 1), name="small")
     assert [state(demo, job) for job in (huge, other, small)] == ["QUEUED", "QUEUED", "PENDING"]
-    assert queue(demo) == [("huge", "fleet-too-small"), ("other", "no-such-gpu")]
+    assert queue(demo) == [("huge", "fleet-too-small"), ("other", "no-such-node")]
     demo.advance(hours=5)
     assert state(demo, huge) == "QUEUED"
     demo.sagemaker.update_cluster(ClusterName="demo", InstanceGroups=[gpu_group(3)])
@@ -223,7 +223,7 @@ def test_jobs_wait_for_a_cluster_that_is_being_created(world: TestWorld) -> None
     job = submit(world, gpus())
     assert (state(world, job), queue(world)) == ("QUEUED", [("train", "no-node")])
     world.advance(seconds=2)
-    assert queue(world) == [("train", "nodes-not-ready")]
+    assert queue(world) == [("train", "no-node")]
     world.advance(minutes=10)
     assert state(world, job) == "SUCCEEDED"
 
@@ -236,7 +236,7 @@ def test_a_job_that_is_cancelled_frees_its_nodes_and_its_turn(demo: TestWorld) -
     demo.advance(seconds=30)
     demo.vertex.cancel_custom_job(name=second)
     demo.advance()
-    assert [state(demo, job) for job in (first, second, third)] == ["RUNNING", "CANCELLED", "QUEUED"]
+    assert [state(demo, job) for job in (first, second, third)] == ["RUNNING", "CANCELLED", "QUEUED"], "no GPU is free"
     demo.vertex.cancel_custom_job(name=first)
     demo.advance(seconds=10)
     assert [state(demo, job) for job in (first, third)] == ["CANCELLED", "RUNNING"]
@@ -314,7 +314,7 @@ def test_a_node_lost_between_two_attempts_is_a_hole_of_the_next(demo: TestWorld)
     lost = held(demo)["train/workerpool0-0"]
     demo.sagemaker.batch_delete_cluster_nodes(ClusterName="demo", NodeLogicalIds=[lost])
     demo.advance(seconds=5)
-    assert queue(demo) == [("train", "gpus-in-use")]
+    assert queue(demo) == [("train", "lost-nodes")]
     demo.sagemaker.update_cluster(ClusterName="demo", InstanceGroups=[gpu_group(2)])
     demo.advance(minutes=10)
     assert (state(demo, job), told(demo, job).error.code) == ("FAILED", 3)
