@@ -1,15 +1,14 @@
 """Who waits and can start: on free GPUs, or where others have to leave (FS-3, FS-6 to FS-10)."""
 
-from collections.abc import Iterable
-
 from app.core.scheduling.applying import apply
-from app.core.scheduling.budgets import Budget, Shape
+from app.core.scheduling.budgets import Budget
 from app.core.scheduling.decisions import Admit, Code, Decision, Move, Places, Preempt, Unreserve
+from app.core.scheduling.gate import Gate
 from app.core.scheduling.packing import Pool, fit
 from app.core.scheduling.queueing import Line
 from app.core.scheduling.quotas import may_move
 from app.core.scheduling.state import State
-from app.core.scheduling.victims import Choice, for_gang, may_evict, standing
+from app.core.scheduling.victims import Choice, any_yields, for_gang, standing
 from app.core.scheduling.workload import Status, Workload
 
 
@@ -28,15 +27,18 @@ def start_those_who_wait(state: State, made: list[Decision], *, review: bool) ->
     """Funded work in turn, then unfunded work on what is left free; what a start leaves over is offered again."""
     while state.roomier or state.fresh or review:
         every, state.roomier = state.roomier, False
-        fresh, state.fresh = state.fresh, {}
-        shapes = {state.workloads[name].shape for name in fresh if name in state.workloads}
-        gate = _Gate(state, review, fresh, shapes)
-        funded = [shape for shape in (state.shapes if every or review else shapes) if shape[0]]
-        _start(state, made, state.root, gate, funded)
-        for root in (state.root, state.stray):
-            if root.waiting_below:
-                unfunded = [shape for shape in (state.shapes if every else shapes) if not shape[0]]
-                _start(state, made, root, _Gate(state, False, {}, set()), unfunded)
+        fresh = state.fresh
+        if fresh:
+            state.fresh = {}
+        new = {state.workloads[name].shape for name in fresh if name in state.workloads}
+        gate = Gate(state, fresh, review=review)
+        if gate.opens(state.root, None if every or review else new, funded=True):
+            _start(state, made, state.root, gate)
+        if every or new:
+            gate = Gate(state, {}, review=False)
+            for root in (state.root, state.stray):
+                if root.waiting_below and gate.opens(root, None if every else new, funded=False):
+                    _start(state, made, root, gate)
         review = False
 
 
@@ -48,99 +50,21 @@ def begin_review(state: State) -> bool:
     return True
 
 
-class _Gate:
-    """Which shapes of a leaf are worth a try: counted, without a look at any host."""
-
-    def __init__(self, state: State, review: bool, fresh: dict[str, None], fresh_shapes: set[Shape]) -> None:
-        self.state = state
-        self.review = review
-        self.fresh = fresh
-        self.fresh_shapes = fresh_shapes
-        self._evicting: dict[str, bool] = {}
-        self._failed: dict[str | None, list[tuple[int, int, int]]] = {}
-        self._open: dict[Shape, bool] = {}
-        """Whether there is room without anybody funded who leaves."""
-        self._pools: dict[tuple[bool, str, str, int], list[Pool]] = {}
-
-    def open(self, shapes: Iterable[Shape]) -> bool:
-        """Look at these; whether any is worth a try."""
-        for shape in shapes:
-            self._look(shape)
-        return bool(self._open)
-
-    def _look(self, shape: Shape) -> None:
-        funded, gpus, replicas, _, _, _ = shape
-        if self.has_room(shape):
-            self._open[shape] = True
-        elif funded and (self.review or shape in self.fresh_shapes):
-            pools = self._pools_for(shape)
-            if sum([pool.room_after_expired(gpus) for pool in pools]) >= replicas:
-                self._open[shape] = False
-
-    def _pools_for(self, shape: Shape) -> list[Pool]:
-        state = self.state
-        for name in state.reservations:
-            if state.workloads[name].shape == shape:
-                return state.pools_for(shape, state.now + shape[5], name)
-        key = (shape[0], shape[3], shape[4], shape[5] if state.reservations else 0)
-        if key not in self._pools:
-            self._pools[key] = state.pools_for(shape, state.now + shape[5])
-        return self._pools[key]
-
-    def shapes(self, leaf: Budget) -> list[Shape]:
-        """Those of the leaf that are worth a try."""
-        queue = leaf.queue
-        return [
-            shape
-            for shape, has_room in self._open.items()
-            if shape in queue and (has_room or self.may_evict(leaf, queue[shape][0][3]))
-        ]
-
-    def has_room(self, shape: Shape) -> bool:
-        """Whether such work fits on free GPUs and, if it is funded, on those of unfunded work."""
-        pools, gpus = self._pools_for(shape), shape[1]
-        if shape[0]:
-            return sum([pool.room_after_unfunded(gpus) for pool in pools]) >= shape[2]
-        return sum([pool.room(gpus) for pool in pools]) >= shape[2]
-
-    def failed(self, workload: Workload) -> None:
-        """Nobody yields to it: nor to what is behind it in its leaf and asks for no less."""
-        self._failed.setdefault(workload.leaf, []).append((workload.gpus, workload.replicas, workload.min_runtime))
-
-    def is_worth_a_look(self, workload: Workload) -> bool:
-        """Whether the workload may evict by fair share, and nothing smaller of its leaf has failed to."""
-        gpus, replicas, minimum = workload.gpus, workload.replicas, workload.min_runtime
-        for one, several, shortest in self._failed.get(workload.leaf, ()):
-            if one <= gpus and several <= replicas and shortest <= minimum:
-                return False
-        return self.may_evict(self.state.leaf_of(workload), workload.id)
-
-    def may_evict(self, leaf: Budget, name: str) -> bool:
-        """Whether the workload is to be looked at, and could evict anybody, by fair share."""
-        if not self.review and name not in self.fresh:
-            return False
-        if leaf.id not in self._evicting:
-            self._evicting[leaf.id] = may_evict(self.state, leaf)
-        return self._evicting[leaf.id]
-
-
-def _start(state: State, made: list[Decision], root: Budget, gate: _Gate, shapes: list[Shape]) -> None:
-    if not gate.open(shapes):
-        return
+def _start(state: State, made: list[Decision], root: Budget, gate: Gate) -> None:
     line = Line(state, root, gate.shapes)
     while (workload := line.first()) is not None:
         fair_share = workload.wants_funds and gate.is_worth_a_look(workload)
-        if not fair_share and not gate.has_room(workload.shape):
-            if workload.wants_funds:
-                line.blocked(workload)
-            else:
-                line.nobody(workload.shape)
-        elif try_start(state, made, workload, fair_share=fair_share):
-            line.started(workload)
-        else:
-            line.blocked(workload)
-            if fair_share:
-                gate.failed(workload)
+        has_room = gate.has_room(workload.shape)
+        if has_room or (fair_share and any_yields(state, workload)):
+            if try_start(state, made, workload, fair_share=fair_share):
+                line.started(workload)
+                continue
+        elif not workload.wants_funds:
+            line.nobody(workload.shape)
+            continue
+        line.blocked(workload)
+        if fair_share:
+            gate.failed(workload)
 
 
 def can_pay(state: State, workload: Workload) -> Budget | None:

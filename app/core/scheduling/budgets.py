@@ -10,6 +10,8 @@ Ratio = tuple[int, int]
 
 Shape = tuple[bool, int, int, str, str, int]
 """Funded, GPUs of a replica, replicas, model, zone, minimum runtime: what decides where a workload fits."""
+Group = tuple[bool, int, str, str]
+"""What shapes have in common that differ only in replicas and minimum runtime."""
 Turn = tuple[int, int, int, str]
 """Priority negated, completed slices, submit time, id."""
 
@@ -34,8 +36,9 @@ class Budget:
     """A node of the tree. Its claim is its weight over its siblings' weights, times its parent's claim."""
 
     __slots__ = (
-        "_cached",
-        "_cached_at",
+        "_line",
+        "_line_ends",
+        "_ratio",
         "born",
         "children",
         "claims",
@@ -43,6 +46,7 @@ class Budget:
         "committed_gpus",
         "expired",
         "expired_below",
+        "expired_gpus",
         "id",
         "leaves",
         "limits",
@@ -52,8 +56,10 @@ class Budget:
         "protected",
         "protected_gpus",
         "queue",
+        "rated_at",
         "unfunded",
         "unfunded_below",
+        "unfunded_gpus",
         "usage",
         "waiting_below",
         "weight",
@@ -82,9 +88,15 @@ class Budget:
         self.expired: dict[str, None] = {}
         self.unfunded: dict[str, None] = {}
         self.expired_below = self.unfunded_below = self.waiting_below = 0
+        self.expired_gpus = self.unfunded_gpus = 0
         self.no_reservation_until = 0
-        self._cached: tuple[int, int, int] = (0, 0, 0)
-        self._cached_at: tuple[int, int] | None = None
+        self._line: tuple[int, int, int, int, int] = (0, 0, 1, 0, 0)
+        """U scaled, at zero and its slope; the scale; E scaled, at zero and its slope."""
+        self._ratio: Ratio = (0, 0)
+        self.rated_at = -1
+        """The instant that the ratio was worked out for."""
+        self._line_ends = 0
+        """When the line holds no more; it is drawn anew after every change that it stands on."""
 
     @property
     def is_leaf(self) -> bool:
@@ -107,33 +119,58 @@ class Budget:
 
     def ratio(self, now: int, window: int, capacity: Series, more: int = 0) -> Ratio:
         """(U + K) / E over the window before now, with `more` GPU-time added to K (FS-2)."""
-        if self._cached_at != (now, window):
-            self._cached = self._windowed(now, now - window, capacity)
-            self._cached_at = (now, window)
-        used, scale, owed = self._cached
-        return used + scale * (self.committed - self.committed_gpus * now + more), owed
+        if now != self.rated_at:
+            if now >= self._line_ends:
+                self._draw(now, window, capacity)
+            used, rises, scale, owed, grows = self._line
+            pending = self.committed - self.committed_gpus * now
+            self._ratio = (used + rises * now + scale * pending, owed + grows * now)
+            self.rated_at = now
+        if more:
+            return self._ratio[0] + self._line[2] * more, self._ratio[1]
+        return self._ratio
 
     def used(self, now: int, since: int) -> int:
         """U: the funded GPU-time between the two."""
         return self.usage.total(now) - self.usage.total_at(since)
 
-    def _windowed(self, now: int, since: int, capacity: Series) -> tuple[int, int, int]:
-        """U, and what to multiply K by so that the third, E, is whole."""
-        used = self.used(now, since)
-        fleet_born = capacity.born
-        if fleet_born is None or not self.claims:
-            return used, 1, 0
-        whole, begun = capacity.total(now), capacity.total_at(since)
-        claims = self.claims
+    def _draw(self, now: int, window: int, capacity: Series) -> None:
+        """U and E as lines over time, and when they bend next: where something leaves the window."""
+        since, fleet_born, claims = now - window, capacity.born, self.claims
+        value, slope = self.usage.line()
+        gone, gone_slope, bends = self.usage.line_at(since)
+        used, rises = value - gone + gone_slope * window, slope - gone_slope
+        if fleet_born is None or not claims:
+            self._line, self._line_ends = (used, rises, 1, 0, 0), now + 1
+            return
         while len(claims) > 1 and claims[1][0] <= since:
             del claims[0]
+        if len(claims) > 1:
+            self._line = self._of_several_claims(used + rises * now, since, now, capacity)
+            self._line_ends = now + 1
+            return
+        whole, whole_slope = capacity.line()
+        begun, begun_slope, begun_bends = capacity.line_at(since)
+        begun -= begun_slope * window
+        _, then, top, bottom = claims[0][:4]
+        used, rises = used * bottom, rises * bottom
+        ends = [bend + window for bend in (bends, begun_bends) if bend is not None]
         born = max(self.born, fleet_born)
+        if born > since:
+            used += top * (capacity_at_birth(self.born, fleet_born, then) - begun)
+            rises -= top * begun_slope
+            ends.append(born + window)
+        self._line = (used, rises, bottom, top * (whole - begun), top * (whole_slope - begun_slope))
+        self._line_ends = min(ends, default=now + window)
+
+    def _of_several_claims(self, used: int, since: int, now: int, capacity: Series) -> tuple[int, int, int, int, int]:
+        """The line while the claim changes within the window: it holds at this instant."""
+        whole, begun, claims = capacity.total(now), capacity.total_at(since), self.claims
+        fleet_born = capacity.born or 0
         _, _, top, bottom = claims[0]
         before = 0
-        if born > since:
+        if max(self.born, fleet_born) > since:
             before = capacity_at_birth(self.born, fleet_born, claims[0][1]) - begun
-        if len(claims) == 1:
-            return used * bottom + top * before, bottom, top * (whole - begun)
         ends = [*(claim[1] for claim in claims[1:]), whole]
         starts = [begun, *(claim[1] for claim in claims[1:])]
         owed = sum(
@@ -144,11 +181,12 @@ class Budget:
             Fraction(0),
         )
         scale = owed.denominator * bottom // gcd(owed.denominator, bottom)
-        return used * scale + top * before * (scale // bottom), scale, owed.numerator * (scale // owed.denominator)
+        used = used * scale + top * before * (scale // bottom)
+        return used, 0, scale, owed.numerator * (scale // owed.denominator), 0
 
     def forget_cache(self) -> None:
-        """Something that a ratio stands on changed at the instant it was worked out for."""
-        self._cached_at = None
+        """Something that a ratio stands on has changed."""
+        self._line_ends, self.rated_at = 0, -1
 
 
 def capacity_at_birth(born: int, fleet_born: int, then: int) -> int:

@@ -116,21 +116,36 @@ class Pool:
 
     def change(self, host: Host, free: int, unfunded: int, expired: int) -> None:
         """The host has so many more GPUs free, unfunded and expired."""
-        for gpus in self.slots:
-            self._count(host, gpus, -1)
-        if free:
-            if host.free > 0:
-                self.free -= host.free
-                stack = self.stacks[host.free]
-                del stack[bisect_left(stack, (host.number, host.id))]
-            host.free += free
-            if host.free > 0:
-                self.free += host.free
-                insort(self.stacks.setdefault(host.free, []), (host.number, host.id))
+        before = host.free
+        before_soft = before + host.unfunded
+        before_yielding = before_soft + host.expired
+        after = before + free
+        after_soft = after + host.unfunded + unfunded
+        after_yielding = after_soft + host.expired + expired
+        slots, soft, yielding = self.slots, self.soft, self.yielding
+        for gpus in slots:
+            if free:
+                slots[gpus] += (after // gpus if after > 0 else 0) - (before // gpus if before > 0 else 0)
+            if before_soft != after_soft:
+                more = (after_soft // gpus if after_soft > 0 else 0) - (before_soft // gpus if before_soft > 0 else 0)
+                soft[gpus] += more
+            if before_yielding != after_yielding:
+                more = after_yielding // gpus if after_yielding > 0 else 0
+                yielding[gpus] += more - (before_yielding // gpus if before_yielding > 0 else 0)
         host.unfunded += unfunded
         host.expired += expired
-        for gpus in self.slots:
-            self._count(host, gpus, 1)
+        if free:
+            host.free = after
+            self._restack(host, before, after)
+
+    def _restack(self, host: Host, before: int, after: int) -> None:
+        if before > 0:
+            self.free -= before
+            stack = self.stacks[before]
+            del stack[bisect_left(stack, (host.number, host.id))]
+        if after > 0:
+            self.free += after
+            insort(self.stacks.setdefault(after, []), (host.number, host.id))
 
 
 def fit(pools: Iterable[Pool], gpus: int, replicas: int, used: Collection[str] = ()) -> dict[str, int] | None:

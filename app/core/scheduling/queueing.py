@@ -1,11 +1,12 @@
 """Who waits in which leaf, and whose turn it is between leaves and within one (FS-2)."""
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cmp_to_key, partial
 from heapq import heapify, heappop, heappush
+from itertools import pairwise
 
-from app.core.scheduling.budgets import Budget, Ratio, Shape, Turn, is_less
+from app.core.scheduling.budgets import Budget, Group, Ratio, Shape, Turn, is_less
 from app.core.scheduling.state import State
 from app.core.scheduling.workload import Status, Workload
 
@@ -16,7 +17,8 @@ def enqueue(state: State, workload: Workload) -> None:
     leaf, shape = path[0], workload.shape
     insort(leaf.queue.setdefault(shape, []), workload.turn)
     heappush(leaf.oldest, (workload.submit, workload.id))
-    state.shapes[shape] = state.shapes.get(shape, 0) + 1
+    alike = state.shapes.setdefault(_group(shape), {})
+    alike[shape] = alike.get(shape, 0) + 1
     for budget in path:
         budget.waiting_below += 1
     workload.status = Status.WAITING
@@ -27,6 +29,11 @@ def enqueue(state: State, workload: Workload) -> None:
         state.reserve_at = at if state.reserve_at is None else min(state.reserve_at, at)
 
 
+def _group(shape: Shape) -> Group:
+    funded, gpus, _, model, zone, _ = shape
+    return funded, gpus, model, zone
+
+
 def dequeue(state: State, workload: Workload) -> None:
     """The workload waits no more."""
     path = state.paths[workload.leaf]
@@ -35,9 +42,13 @@ def dequeue(state: State, workload: Workload) -> None:
     del waiting[bisect_left(waiting, workload.turn)]
     if not waiting:
         del leaf.queue[shape]
-    state.shapes[shape] -= 1
-    if not state.shapes[shape]:
-        del state.shapes[shape]
+    group = _group(shape)
+    alike = state.shapes[group]
+    alike[shape] -= 1
+    if not alike[shape]:
+        del alike[shape]
+        if not alike:
+            del state.shapes[group]
     for budget in path:
         budget.waiting_below -= 1
     state.fresh.pop(workload.id, None)
@@ -62,10 +73,30 @@ def _waits(state: State, name: str) -> bool:
 
 def in_order(state: State, budgets: Iterable[Budget]) -> list[Budget]:
     """Siblings, the one whose turn it is first; ties go by the oldest submit time waiting below, then by id."""
-    rated: list[tuple[Ratio, Budget]] = [(state.ratio(budget), budget) for budget in budgets]
-    if len(rated) > 1:
-        rated.sort(key=cmp_to_key(partial(_compare, state)))
-    return [budget for _, budget in rated]
+    several = list(budgets)
+    if len(several) < 2:
+        return several
+    rated: list[tuple[int, Ratio, Budget]] = []
+    for budget in several:
+        ratio = state.ratio(budget)
+        rated.append(((ratio[0] << _DIGITS) // ratio[1] if ratio[1] else _NO_CLAIM, ratio, budget))
+    rated.sort(key=_first)
+    if any(one[0] == other[0] for one, other in pairwise(rated)):
+        rated.sort(key=cmp_to_key(partial(_compare_rated, state)))
+    return [budget for _, _, budget in rated]
+
+
+_DIGITS = 40
+"""Ratios that differ in so many binary digits need no closer look: rounding down keeps their order."""
+_NO_CLAIM = 1 << 200
+
+
+def _first(rated: tuple[int, Ratio, Budget]) -> int:
+    return rated[0]
+
+
+def _compare_rated(state: State, one: tuple[int, Ratio, Budget], other: tuple[int, Ratio, Budget]) -> int:
+    return _compare(state, one[1:], other[1:])
 
 
 def _compare(state: State, one: tuple[Ratio, Budget], other: tuple[Ratio, Budget]) -> int:
@@ -89,6 +120,16 @@ def leaves_in_order(state: State, budget: Budget, counts: Callable[[Budget], int
     for child in in_order(state, [child for child in budget.children.values() if counts(child)]):
         found += leaves_in_order(state, child, counts)
     return found
+
+
+def leaves_from_the_top(state: State, budget: Budget, counts: Callable[[Budget], int]) -> Iterator[Budget]:
+    """Likewise the highest ratio first; what is not asked for is not put in order."""
+    if not budget.children:
+        if counts(budget):
+            yield budget
+        return
+    for child in reversed(in_order(state, [child for child in budget.children.values() if counts(child)])):
+        yield from leaves_from_the_top(state, child, counts)
 
 
 class Line:

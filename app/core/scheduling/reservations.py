@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from app.core.scheduling.admission import admit, can_pay, do, evict_for
-from app.core.scheduling.budgets import Budget
+from app.core.scheduling.budgets import Budget, Shape
 from app.core.scheduling.decisions import Code, Decision, Reserve, Unreserve
 from app.core.scheduling.packing import Host, fit
 from app.core.scheduling.queueing import head, leaves_in_order
@@ -24,7 +24,10 @@ def keep_reservations(state: State, made: list[Decision]) -> None:
 
 
 def _keep(state: State, made: list[Decision], workload: Workload, reservation: Reservation) -> None:
-    kept = sum([len(pool.hosts) for key, pool in state.pools.items() if key[2] == workload.id])
+    kept = 0
+    for pool in state.pools.values():
+        if pool.reserved == workload.id:
+            kept += len(pool.hosts)
     if kept < len(reservation.hosts):
         do(state, made, Unreserve(state.now, workload.id, Code.NODES_CHANGED))
         _reserve(state, made, workload, reservation.since, Code.NODES_CHANGED)
@@ -35,8 +38,8 @@ def _keep(state: State, made: list[Decision], workload: Workload, reservation: R
 def _use(state: State, made: list[Decision], workload: Workload, reservation: Reservation) -> None:
     """The holder starts when its hosts are free; from T on it evicts what is in its way there, in one eviction."""
     gpus, replicas = workload.gpus, workload.replicas
-    pools = [pool for key, pool in state.pools.items() if key[2] == workload.id and pool.hosts]
-    if sum(pool.room(gpus) for pool in pools) >= replicas:
+    pools = [pool for pool in state.pools.values() if pool.reserved == workload.id]
+    if sum([pool.room(gpus) for pool in pools]) >= replicas:
         admit(state, made, workload, fit(pools, gpus, replicas) or {}, Code.FREE)
     elif state.now >= reservation.due:
         choice = choose(state, gpus, replicas, pools, _in_the_way(state, workload, reservation))
@@ -63,29 +66,38 @@ def make_reservations(state: State, made: list[Decision], *, review: bool) -> No
     if state.reserve_at is None or not (review or state.now >= state.reserve_at):
         return
     state.reserve_at, later = None, []
-    if not any(shape[0] and shape[1] * shape[2] > state.largest_host for shape in state.shapes):
+    if not any(group[0] and _is_large(state, shape) for group, alike in state.shapes.items() for shape in alike):
         return
-    for leaf in leaves_in_order(state, state.root, lambda budget: budget.waiting_below):
-        workload = candidate(state, leaf)
-        if workload is None:
-            continue
-        at = workload.queued_at + state.policy.reservation_wait
-        if at > state.now:
-            later.append(at)
-        elif len(state.reservations) < state.policy.max_reservations:
-            _reserve(state, made, workload, state.now, Code.WAITED)
+    due: dict[str, Workload] = {}
+    for leaf in state.root.leaves:
+        if leaf.queue and (workload := candidate(state, leaf)) is not None:
+            at = workload.queued_at + state.policy.reservation_wait
+            if at > state.now:
+                later.append(at)
+            else:
+                due[leaf.id] = workload
+    if due and len(state.reservations) < state.policy.max_reservations:
+        for leaf in leaves_in_order(state, state.root, lambda budget: budget.waiting_below):
+            if leaf.id in due and len(state.reservations) < state.policy.max_reservations:
+                _reserve(state, made, due[leaf.id], state.now, Code.WAITED)
     state.reserve_at = min(later, default=state.now + state.policy.tick)
+
+
+def _is_large(state: State, shape: Shape) -> bool:
+    return shape[1] * shape[2] > state.largest_host
 
 
 def candidate(state: State, leaf: Budget) -> Workload | None:
     """The leaf's funded head, if it is a large one that may reserve once it has waited."""
-    first = head(leaf, funded=True)
-    if first is None or state.now < leaf.no_reservation_until:
+    if state.now < leaf.no_reservation_until or not any(_is_large(state, shape) for shape in leaf.queue if shape[0]):
         return None
     if any(reservation.leaf == leaf.id for reservation in state.reservations.values()):
         return None
+    first = head(leaf, funded=True)
+    if first is None:
+        return None
     workload = state.workloads[first[3]]
-    if workload.gpus * workload.replicas <= state.largest_host or can_pay(state, workload) is not None:
+    if not _is_large(state, workload.shape) or can_pay(state, workload) is not None:
         return None
     return workload
 

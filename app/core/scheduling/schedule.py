@@ -1,7 +1,5 @@
 """One pass of the scheduler over one fleet, and when the next one is due by itself (FS-15, FS-16)."""
 
-from collections.abc import Iterator
-
 from app.core.scheduling.admission import begin_review, start_those_who_wait
 from app.core.scheduling.decisions import Decision
 from app.core.scheduling.draining import drain_hosts, fill_holes, gives_up_at
@@ -41,40 +39,38 @@ def schedule(state: State, now: int) -> list[Decision]:
 def next_due(state: State, now: int) -> int | None:
     """The next whole second at which a pass has something to do though nothing happens; None: nothing is due."""
     state.advance(now)
-    return min((_whole_second_after(at, now) for at in _instants(state)), default=None)
+    found = [at for at in map(state.next_of, (state.graces, state.claims, state.warnings)) if at is not None]
+    if state.limited:
+        found += _limits_met(state)
+    for name in state.holes:
+        found.append(gives_up_at(state, state.workloads[name]))
+    _add_those_who_wait(state, found)
+    return max(-(-min(found) // SECOND), now // SECOND + 1) * SECOND if found else None
 
 
-def _whole_second_after(at: int, now: int) -> int:
-    return max(-(-at // SECOND), now // SECOND + 1) * SECOND
-
-
-def _instants(state: State) -> Iterator[int]:
-    for timers in (state.graces, state.claims, state.warnings):
-        at = state.next_of(timers)
-        if at is not None:
-            yield at
+def _limits_met(state: State) -> list[int]:
+    found: list[int] = []
     for budget in state.limited.values():
         for limit in budget.limits:
             dry = runs_dry_in(state, budget, limit.left(budget, state.now))
             if dry is not None:
-                yield state.now + dry
-    for name in state.holes:
-        yield gives_up_at(state, state.workloads[name])
-    yield from _of_those_who_wait(state)
+                found.append(state.now + dry)
+    return found
 
 
-def _of_those_who_wait(state: State) -> Iterator[int]:
-    if state.root.waiting_below or state.draining or state.quotas is not None:
+def _add_those_who_wait(state: State, found: list[int]) -> None:
+    waiting = state.root.waiting_below
+    if waiting or state.draining or state.quotas is not None:
         at = state.next_of(state.protections)
         if at is not None:
-            yield at
+            found.append(at)
     if state.quotas is not None:
         return
-    if state.root.waiting_below and state.root.expired_below:
-        yield state.reviewed_at + state.policy.tick
+    if waiting and state.root.expired_below:
+        found.append(state.reviewed_at + state.policy.tick)
     for reservation in state.reservations.values():
         workload = state.workloads.get(reservation.workload)
         if workload is not None and workload.status is Status.WAITING:
-            yield reservation.due
+            found.append(reservation.due)
     if state.reserve_at is not None and len(state.reservations) < state.policy.max_reservations:
-        yield state.reserve_at
+        found.append(state.reserve_at)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from app.core.errors import Invalid
-from app.core.scheduling.budgets import Budget, Ratio, Shape
+from app.core.scheduling.budgets import Budget, Group, Ratio, Shape
 from app.core.scheduling.packing import Host, Pool
 from app.core.scheduling.policy import Policy
 from app.core.scheduling.quota import Quotas
@@ -52,6 +52,10 @@ class State:
         self.largest_host = 0
         """GPUs of the largest host there is."""
         self.pools: dict[tuple[str, str, str | None], Pool] = {}
+        self._all_pools: dict[tuple[str, str], list[Pool]] = {}
+        """By the model and zone that are wanted; likewise those that are open to all, and those that are reserved."""
+        self._open_pools: dict[tuple[str, str], list[Pool]] = {}
+        self._kept_pools: dict[tuple[str, str], list[Pool]] = {}
         self.draining: dict[str, None] = {}
         self.capacity = Series()
         self.root = Budget("", None, 1, 0)
@@ -63,8 +67,8 @@ class State:
         self.limited: dict[str, Budget] = {}
         self.paths: dict[str | None, list[Budget]] = {"": [self.root], None: [self.stray]}
         self.workloads: dict[str, Workload] = {}
-        self.shapes: dict[Shape, int] = {}
-        """How many wait, by shape."""
+        self.shapes: dict[Group, dict[Shape, int]] = {}
+        """How many wait, by shape, alike ones together."""
         self.reservations: dict[str, Reservation] = {}
         self.holes: dict[str, None] = {}
         self.ledger: list[Segment] = []
@@ -148,6 +152,7 @@ class State:
         for budget in self.paths[workload.leaf]:
             budget.committed += gpus * until
             budget.committed_gpus += gpus
+            budget.rated_at = -1
         heappush(self.commitments, (until, workload.id, workload.epoch))
 
     def uncommit(self, workload: Workload) -> None:
@@ -157,6 +162,7 @@ class State:
             for budget in self.paths[workload.leaf]:
                 budget.committed -= gpus * workload.committed_until
                 budget.committed_gpus -= gpus
+                budget.rated_at = -1
         workload.committed_gpus = workload.committed_until = 0
 
     def protect(self, workload: Workload, gpus: int, until: int) -> None:
@@ -192,6 +198,7 @@ class State:
         if change:
             for budget in self.paths[workload.leaf]:
                 budget.usage.add(now, change)
+                budget.forget_cache()
         workload.segment_at, workload.segment_gpus, workload.segment_funded = now, gpus, funded
 
     def mark(self, workload: Workload, kind: Evictable) -> None:
@@ -217,18 +224,24 @@ class State:
                 budget.unfunded_below += sign
             else:
                 budget.expired_below += sign
+        leaf = path[0]
         for name, count in workload.places.items():
             gpus = sign * count * workload.gpus
-            self.turn_over(self.hosts[name], 0, gpus if unfunded else 0, 0 if unfunded else gpus)
+            if unfunded:
+                leaf.unfunded_gpus += gpus
+                self.turn_over(self.hosts[name], 0, gpus, 0)
+            else:
+                leaf.expired_gpus += gpus
+                self.turn_over(self.hosts[name], 0, 0, gpus)
 
     # What hosts count
 
     def turn_over(self, host: Host, free: int, unfunded: int = 0, expired: int = 0) -> None:
         """So many more of the host's GPUs are free, unfunded, expired."""
-        if free > 0:
-            self.roomier = True
         if host.pool is not None:
             host.pool.change(host, free, unfunded, expired)
+            if free > 0 and host.free + host.unfunded > 0:
+                self.roomier = True
             return
         host.free += free
         host.unfunded += unfunded
@@ -283,9 +296,8 @@ class State:
             if self.capacity_log and self.capacity_log[-1][0] == self.now:
                 self.capacity_log.pop()
             self.capacity_log.append((self.now, self.capacity.slope))
-        if begins or self.capacity.born == self.now:
-            for budget in self.budgets.values():
-                budget.forget_cache()
+        for budget in self.budgets.values():
+            budget.forget_cache()
 
     def pool(self, host: Host, reserved: str | None) -> None:
         """The host takes work again, or for that reservation alone."""
@@ -294,6 +306,7 @@ class State:
         key = (host.model, host.zone, reserved)
         if key not in self.pools:
             self.pools[key] = Pool(*key)
+            self._all_pools.clear()
         self.pools[key].put(host)
 
     def unpool(self, host: Host) -> None:
@@ -303,19 +316,31 @@ class State:
             pool.take(host)
             if not pool.hosts:
                 del self.pools[pool.model, pool.zone, pool.reserved]
+                self._all_pools.clear()
 
     def pools_for(self, shape: Shape, until: int, holder: str | None = None) -> list[Pool]:
         """Where such a workload may start, if its protection then ends at `until`: hosts that nobody reserved first.
 
         A reserved host takes its holder, unfunded work, and what is over by T (FS-9).
         """
-        funded, _, _, wanted_model, wanted_zone, _ = shape
-        found: list[Pool] = []
-        for (model, zone, reserved), pool in self.pools.items():
-            if wanted_model not in ("", model) or wanted_zone not in ("", zone):
-                continue
-            if reserved is None:
-                found.insert(0, pool)
-            elif reserved == holder or not funded or until <= self.reservations[reserved].due:
+        funded, _, _, model, zone, _ = shape
+        every = self.all_pools(model, zone)
+        kept = self._kept_pools[model, zone]
+        if not kept:
+            return every
+        found = self._open_pools[model, zone].copy()
+        for pool in kept:
+            name = pool.reserved or ""
+            if not funded or name == holder or until <= self.reservations[name].due:
                 found.append(pool)
+        return found
+
+    def all_pools(self, model: str, zone: str) -> list[Pool]:
+        """Those of the model and zone, any if they are empty: first what nobody reserved."""
+        found = self._all_pools.get((model, zone))
+        if found is None:
+            fitting = [pool for key, pool in self.pools.items() if model in ("", key[0]) and zone in ("", key[1])]
+            opened = self._open_pools[model, zone] = [pool for pool in fitting if pool.reserved is None][::-1]
+            kept = self._kept_pools[model, zone] = [pool for pool in fitting if pool.reserved is not None]
+            found = self._all_pools[model, zone] = opened + kept
         return found

@@ -54,6 +54,23 @@ class Series:
             first = 0
         return self._sums[first] + self._slopes[first] * (at - times[first])
 
+    def line(self) -> tuple[int, int]:
+        """The integral until any instant since the last change, as its value at zero and its slope."""
+        if not self._times:
+            return 0, 0
+        slope = self._slopes[-1]
+        return self._sums[-1] - slope * self._times[-1], slope
+
+    def line_at(self, at: int) -> tuple[int, int, int | None]:
+        """Likewise around an earlier instant, as `total_at` finds it; the third is when the line ends, None never."""
+        value = self.total_at(at)
+        if not self._times:
+            return 0, 0, None
+        first = self._first
+        slope = self._slopes[first]
+        ends = self._times[first + 1] if first + 1 < len(self._times) else None
+        return value - slope * at, slope, ends
+
     def _forget(self) -> None:
         del self._times[: self._first], self._sums[: self._first], self._slopes[: self._first]
         self._first = 0

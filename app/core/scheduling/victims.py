@@ -6,7 +6,7 @@ from itertools import chain, pairwise
 from app.core.scheduling.budgets import Budget, is_ahead_by
 from app.core.scheduling.decisions import Standing
 from app.core.scheduling.packing import Pool, fit
-from app.core.scheduling.queueing import in_order, leaves_in_order
+from app.core.scheduling.queueing import in_order, leaves_from_the_top
 from app.core.scheduling.quotas import borrowers
 from app.core.scheduling.state import State
 from app.core.scheduling.workload import Workload
@@ -28,7 +28,7 @@ def unfunded(state: State) -> Iterator[Workload]:
         yield from borrowers(state, state.quotas)
         return
     if state.root.unfunded_below:
-        for leaf in reversed(leaves_in_order(state, state.root, _unfunded_below)):
+        for leaf in leaves_from_the_top(state, state.root, _unfunded_below):
             yield from _cheapest(state, leaf.unfunded)
 
 
@@ -72,7 +72,26 @@ def _yielding(state: State, path: list[Budget], depth: int, extra: int) -> Itera
         if child is mine:
             yield from _yielding(state, path, depth - 1, extra)
         else:
-            yield from reversed(leaves_in_order(state, child, _expired_below))
+            yield from leaves_from_the_top(state, child, _expired_below)
+
+
+def any_yields(state: State, workload: Workload) -> bool:
+    """Whether anything funded yields to the workload, be it enough or not (FS-8)."""
+    path, extra = state.paths[workload.leaf], more(state, workload)
+    leaf, margin = path[0], state.policy.margin
+    if not state.ratio(leaf)[1]:
+        return False
+    if leaf.expired and state.policy.yields_in_leaf:
+        workloads = state.workloads
+        if any(yields(workloads[name], workload) for name in leaf.expired):
+            return True
+    for mine, parent in pairwise(path):
+        if parent.expired_below > mine.expired_below:
+            ratio = state.ratio(mine, extra)
+            for child in parent.children.values():
+                if child.expired_below and child is not mine and is_ahead_by(margin, ratio, state.ratio(child)):
+                    return True
+    return False
 
 
 def may_evict(state: State, leaf: Budget) -> bool:
@@ -81,6 +100,8 @@ def may_evict(state: State, leaf: Budget) -> bool:
     if state.policy.yields_in_leaf and leaf.expired:
         return True
     for mine, parent in pairwise(path):
+        if parent.expired_below == mine.expired_below:
+            continue
         ratio = state.ratio(mine)
         for child in parent.children.values():
             if (
@@ -126,14 +147,17 @@ def _may_suffice(state: State, yielding: list[tuple[Budget, list[str]]], wanted:
     """Whether there are as many GPUs as wanted at all, wherever they are."""
     if not yielding:
         return False
-    found = sum(pool.free for pool in pools)
-    workloads = state.workloads
-    for budget in (state.stray, *state.root.leaves):
+    found = sum([pool.free for pool in pools]) + state.stray.unfunded_gpus
+    for leaf in state.root.leaves:
         if found >= wanted:
             return True
-        found += sum(workloads[name].segment_gpus for name in budget.unfunded)
-    for _, names in yielding:
-        found += sum(workloads[name].segment_gpus for name in names)
+        found += leaf.unfunded_gpus
+    workloads = state.workloads
+    for leaf, names in yielding:
+        if len(names) == len(leaf.expired):
+            found += leaf.expired_gpus
+        else:
+            found += sum([workloads[name].segment_gpus for name in names])
     return found >= wanted
 
 

@@ -1,0 +1,225 @@
+"""How fast the scheduler thinks: simulated days a second, and what a pass costs among ten thousand that wait.
+
+    python -m benchmarks.scheduler_speed [DAYS] [SEED]
+
+One process, the full rules, no database: the policy is called as the service and the simulator call it. Days a second
+are of the process's CPU time, passes of the clock on the wall. The peer is a first-in-first-out loop without any rules
+over jobs of the same kind, as the least that such a simulation costs in Python.
+"""
+
+import hashlib
+import sys
+import time
+from heapq import heappop, heappush
+
+from app.core.scheduling import events
+from app.core.scheduling.decisions import Admit, Decision, Requeue
+from app.core.scheduling.packing import Host
+from app.core.scheduling.policy import DAY, HOUR, MINUTE, SECOND, Policy
+from app.core.scheduling.schedule import next_due, schedule
+from app.core.scheduling.state import State
+from app.core.scheduling.workload import Status, Workload
+from benchmarks.scheduler_load import Job, Load, Mishap, fleet, workload
+
+
+class Run:
+    """The lab under the scheduler; all events of one second are one pass."""
+
+    def __init__(self, gpus: int = 1024, leaves: int = 15, seed: int = 1, policy: Policy | None = None) -> None:
+        self.load = Load(gpus, leaves, seed)
+        self.state = fleet(gpus, leaves, policy)
+        self.jobs: dict[str, Job] = {}
+        self.left: dict[str, int] = {}
+        self.started: dict[str, int] = {}
+        self.outstanding = 0
+        self.queue: list[tuple[int, int, str, object]] = []
+        self.count = self.events = 0
+        self.passes: list[float] = []
+        self.digest = hashlib.sha256()
+        self.decided: dict[str, int] = {}
+        self.funded_waits: list[tuple[int, int]] = []
+
+    def days(self, days: float) -> float:
+        """Run so many days; the seconds that events, passes and the question about the next one took."""
+        end, began = int(days * DAY), time.process_time()
+        self._at(0, "hour", None)
+        due: int | None = None
+        while True:
+            now = self.queue[0][0] if due is None else min(self.queue[0][0], due)
+            if now > end:
+                return time.process_time() - began
+            while self.queue[0][0] == now:
+                _, _, what, value = heappop(self.queue)
+                self._happen(now, what, value)
+            start = time.perf_counter()
+            made = schedule(self.state, now)
+            self.passes.append(time.perf_counter() - start)
+            self._follow(now, made)
+            due = next_due(self.state, now)
+
+    def _at(self, at: int, what: str, value: object) -> None:
+        self.count += 1
+        heappush(self.queue, (at, self.count, what, value))
+
+    def _happen(self, now: int, what: str, value: object) -> None:
+        if isinstance(value, Job):
+            self.events += 1
+            self.jobs[value.name], self.left[value.name] = value, value.runtime
+            self.outstanding += value.gpus * value.replicas
+            events.submit(self.state, workload(value), now)
+        elif what == "finish" and isinstance(value, tuple):
+            name, attempt = value
+            if name in self.started and self.state.workloads[name].attempt == attempt:
+                self.events += 1
+                self._forget(name)
+                events.finish(self.state, name, now)
+        elif isinstance(value, Mishap):
+            self._break(now, what, value)
+        else:
+            for job in self.load.hour(now, self.outstanding):
+                self._at(job.submit, "submit", job)
+            for mishap in self.load.mishaps(now):
+                self._at(mishap.at, "breaks", mishap)
+            self._at(now + HOUR, "hour", None)
+            for log in (self.state.ledger, self.state.capacity_log, self.state.touched, self.state.touched_hosts):
+                log.clear()
+
+    def _break(self, now: int, what: str, mishap: Mishap) -> None:
+        self.events += 1
+        host = self.state.hosts.get(mishap.node)
+        if what == "back":
+            events.node_ready(self.state, mishap.node, now, gpus=8)
+        elif host is not None and host.state == Host.HEALTHY:
+            (events.node_lost if mishap.gone else events.drain)(self.state, mishap.node, now)
+            self._at(mishap.back, "back", mishap)
+
+    def _forget(self, name: str) -> None:
+        job = self.jobs.pop(name)
+        del self.left[name]
+        self.started.pop(name, None)
+        self.outstanding -= job.gpus * job.replicas
+
+    def _follow(self, now: int, made: list[Decision]) -> None:
+        for decision in made:
+            self.digest.update(repr(decision).encode())
+            kind = type(decision).__name__
+            self.decided[kind] = self.decided.get(kind, 0) + 1
+            if isinstance(decision, Admit):
+                name = decision.workload
+                self._stop(name, now)
+                job, attempt = self.jobs[name], self.state.workloads[name].attempt
+                if attempt == 1 and decision.funded:
+                    self.funded_waits.append((job.gpus * job.replicas, now - job.submit))
+                self.started[name] = now
+                self._at(now + self.left[name], "finish", (name, attempt))
+            elif isinstance(decision, Requeue):
+                self._stop(decision.workload, now)
+                if not decision.resumed:
+                    self._forget(decision.workload)
+
+    def _stop(self, name: str, now: int) -> None:
+        """What it has done up to its last checkpoint stays done."""
+        began = self.started.pop(name, None)
+        if began is not None:
+            done = (now - began) // (30 * MINUTE) * 30 * MINUTE
+            self.left[name] = max(SECOND, self.left[name] - done)
+
+
+def first_in_first_out(days: float, gpus: int, seed: int) -> float:
+    """Seconds for the same hours of jobs, started in the order in which they came, on GPUs that are all alike."""
+    load, end = Load(gpus, 15, seed), int(days * DAY)
+    began = time.process_time()
+    queue: list[tuple[int, int, Job | None]] = [(0, 0, None)]
+    waiting: list[Job] = []
+    head, free, count, outstanding = 0, gpus, 0, 0
+    while queue[0][0] <= end:
+        now, kind, job = heappop(queue)
+        if job is None:
+            for new in load.hour(now, outstanding):
+                count += 1
+                heappush(queue, (new.submit, count, new))
+            heappush(queue, (now + HOUR, 0, None))
+        elif kind > 0:
+            waiting.append(job)
+            outstanding += job.gpus * job.replicas
+        else:
+            free += job.gpus * job.replicas
+            outstanding -= job.gpus * job.replicas
+        while head < len(waiting) and waiting[head].gpus * waiting[head].replicas <= free:
+            job = waiting[head]
+            head += 1
+            count += 1
+            free -= job.gpus * job.replicas
+            heappush(queue, (now + job.runtime, -count, job))
+    return time.process_time() - began
+
+
+def among_many(waiting: int, nodes: int, leaves: int = 15) -> list[float]:
+    """Milliseconds of passes while so many wait on a full fleet: one that reviews all, a submission, an end."""
+    state = fleet(nodes * 8, leaves)
+    for number in range(nodes):
+        leaf = f"leaf{number % leaves:02}"
+        events.submit(state, Workload(f"r{number}", leaf=leaf, gpus=8, min_runtime=HOUR, submit=0), 0)
+    schedule(state, 0)
+    for number in range(waiting):
+        size, long = (1, 2, 4, 8, 8)[number % 5], MINUTE * (5 + number % 60)
+        events.submit(
+            state,
+            Workload(
+                f"q{number}",
+                leaf=f"leaf{number * 7 % leaves:02}",
+                gpus=size,
+                replicas=(1, 1, 1, 2, 8)[number % 5],
+                min_runtime=long if number % 3 else 0,
+                submit=number,
+            ),
+            number,
+        )
+    schedule(state, waiting)
+    spent = [_timed(state, HOUR + 30 * MINUTE)]
+    events.submit(state, Workload("new", leaf="leaf00", gpus=1, min_runtime=MINUTE, submit=0), HOUR + 31 * MINUTE)
+    spent.append(_timed(state, HOUR + 31 * MINUTE))
+    running = next(w.id for w in state.workloads.values() if w.status is Status.RUNNING)
+    events.finish(state, running, HOUR + 32 * MINUTE)
+    spent.append(_timed(state, HOUR + 32 * MINUTE))
+    return spent
+
+
+def _timed(state: State, now: int) -> float:
+    start = time.perf_counter()
+    schedule(state, now)
+    return (time.perf_counter() - start) * 1000
+
+
+def _report(run: Run, days: float, seconds: float, label: str) -> float:
+    passes = sorted(run.passes)
+    mean, late = sum(passes) / len(passes) * 1e6, passes[len(passes) * 99 // 100] * 1e6
+    print(
+        f"{label:24} {days / seconds:7.2f} days/s {run.events / seconds:8.0f} events/s"
+        f" {run.events / days:6.0f} events/day {len(passes) / days:7.0f} passes/day"
+        f"  pass {mean:5.0f} us mean, {late:6.0f} us p99, {passes[-1] * 1e3:5.1f} ms longest"
+    )
+    return days / seconds
+
+
+def measure(days: float, gpus: int, leaves: int, seed: int) -> float:
+    run = Run(gpus, leaves, seed)
+    return _report(run, days, run.days(days), f"{gpus} GPUs, {leaves} leaves")
+
+
+def main(days: int = 10, seed: int = 1) -> None:
+    ours = measure(days, 1024, 15, seed)
+    plain = days / first_in_first_out(days, 1024, seed)
+    print(f"first in, first out      {plain:7.2f} days/s, without any rules: ours is {plain / ours:.1f} times slower")
+    for gpus, leaves in ((1024, 40), (512, 15), (4096, 15)):
+        measure(max(1, days * 1024 // gpus // 4), gpus, leaves, seed)
+    for waiting, nodes in ((10_000, 1000), (20_000, 1000), (10_000, 2000)):
+        review, submit, end = among_many(waiting, nodes)
+        print(
+            f"{waiting:6} waiting, {nodes:4} nodes: a pass over all {review:6.1f} ms,"
+            f" at a submission {submit:5.2f} ms, at an end {end:5.2f} ms"
+        )
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
