@@ -85,7 +85,7 @@ class State:
         self.fresh: dict[str, None] = {}
         """Who has begun to wait since the last pass."""
         self.roomier = True
-        """Whether GPUs have become free, or unfunded, since a pass last looked who could start there."""
+        """Whether GPUs have become free, or unfunded, or limits have, since a pass last looked who could start."""
         self.stirred = False
         """Whether something has happened since that may let those who wait evict funded work."""
         self.reviewed_at = 0
@@ -185,6 +185,8 @@ class State:
                 budget.protected -= gpus * workload.protected_until
                 budget.protected_gpus -= gpus
             workload.protected_gpus = 0
+            if self.limited and workload.protected_until > self.now:
+                self.roomier = True  # what was reserved of a limit is left for others
 
     def charge(self, workload: Workload, gpus: int, *, funded: bool) -> None:
         """The workload holds so many GPUs from now on: its segment ends and another begins (FS-14)."""
