@@ -21,6 +21,7 @@ from app.commands import (
     price,
     processes,
     quota,
+    simulate,
     slurm,
     snapshot,
     status,
@@ -65,6 +66,7 @@ app.command()(bill.bill)
 app.command()(fleet.queue)
 app.command()(job.job)
 app.command()(logs.logs)
+app.command()(simulate.simulate)
 app.command()(world.reset)
 app.command()(observe.requests)
 app.command()(observe.events)

@@ -27,6 +27,7 @@ def exit_code(error: Exception) -> int | None:
     """The documented code of `error`; None for what should not happen, which deserves its traceback."""
     from app.commands.client import Refused, Unreachable
     from app.commands.execute import CannotRun
+    from app.core.errors import Invalid
     from app.host.children import Unusable
     from app.host.listener import PortInUse
     from app.host.supervisor import NotReady
@@ -36,6 +37,7 @@ def exit_code(error: Exception) -> int | None:
     codes: dict[type[Exception], int] = {
         Refused: FAILED,
         CannotRun: FAILED,
+        Invalid: USAGE,
         SettingsError: USAGE,
         Unusable: USAGE,
         Unreachable: NOT_READY,
