@@ -18,7 +18,8 @@ NAME = re.compile("[a-z0-9]([a-z0-9_-]*[a-z0-9])?", re.ASCII)
 LONGEST_NAME = 63
 MOST_WEIGHT = 10**9
 MOST_AMOUNT = 10**12
-MOST_BUDGETS = 10_000
+MOST_BUDGETS = 1_000
+"""In a world (chosen): a change costs as much as there are budgets."""
 
 
 class Unit(StrEnum):
@@ -124,6 +125,17 @@ def grown(changes: Iterable[Change], charged: Iterable[str] = ()) -> Tree:
             workload = Workload(f"charged to {leaf}", leaf=leaf, gpus=1)
             events.submit(tree.state, workload, tree.state.now)
     return tree
+
+
+def limits_now(changes: Iterable[Change]) -> dict[str, tuple[Limit, ...]]:
+    """Which budgets are limited after all these changes, and how."""
+    found: dict[str, tuple[Limit, ...]] = {}
+    for change in changes:
+        if change.kind is ChangeKind.LIMIT and change.limits:
+            found[change.name] = change.limits
+        elif change.kind in (ChangeKind.LIMIT, ChangeKind.DELETE):
+            found.pop(change.name, None)
+    return found
 
 
 def check_name(name: str) -> None:

@@ -56,7 +56,20 @@ async def hurry_fleets(tx: Tx, world: str, at: WorldTime) -> None:
     await tx.execute("UPDATE fleet SET due_at = least(due_at, $2) WHERE world = $1 AND workloads > 0", world, at)
 
 
-async def exist(tx: Tx, world: str) -> bool:
-    """Whether the world has, or has had, any budget."""
-    found: bool = await tx.fetchval("SELECT EXISTS (SELECT 1 FROM budget_change WHERE world = $1)", world)
+async def ever_limited(tx: Tx, world: str) -> bool:
+    """Whether the world has, or has had, any limit."""
+    found: bool = await tx.fetchval(
+        "SELECT EXISTS (SELECT 1 FROM budget_change WHERE world = $1 AND kind = 'limit')", world
+    )
     return found
+
+
+async def parents(tx: Tx, world: str) -> dict[str, str]:
+    """Every budget that there is now, and what it is below."""
+    rows = await tx.fetch(
+        """SELECT name, parent FROM (SELECT DISTINCT ON (name) name, kind, parent FROM budget_change
+            WHERE world = $1 AND kind IN ('create', 'move', 'delete') ORDER BY name, number DESC) AS newest
+        WHERE kind <> 'delete' ORDER BY name""",
+        world,
+    )
+    return {name: parent or ROOT for name, parent in rows}

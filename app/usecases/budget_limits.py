@@ -23,7 +23,7 @@ from app.core.budget_limits import (
     spans,
     use_of,
 )
-from app.core.budget_tree import Change, Limit, Period, Unit, grown
+from app.core.budget_tree import Change, Limit, Period, Unit, limits_now
 from app.core.scheduling import tree
 from app.core.scheduling.state import State
 from app.core.scope import Scope
@@ -50,8 +50,8 @@ async def refresh(tx: Tx, scope: Scope, fleet: str, state: State, now: int) -> O
     The limits stay ours until the transaction ends.
     """
     state.advance(now)
-    changes = await budgets.changes(tx, scope.world)
-    limits = {name: given for name, given in grown(changes).limits.items() if name in state.budgets}
+    changes = await budgets.changes(tx, scope.world) if await budgets.ever_limited(tx, scope.world) else []
+    limits = {name: given for name, given in limits_now(changes).items() if name in state.budgets}
     if not limits:
         stale = list(state.limited)
         for name in stale:

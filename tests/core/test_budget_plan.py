@@ -48,6 +48,11 @@ def test_every_tree_becomes_every_other(one: list[Wanted], other: list[Wanted]) 
         tree.do(change)
     assert shape(tree) == {each.name: (each.parent, each.weight, each.limits) for each in other}
     assert changes_to(tree.nodes(), other) == []
+    claims = {ROOT: Fraction(1)}
+    for node in tree.nodes():
+        claims[node.name] = claims[node.parent] * node.fraction
+        assert node.claim == claims[node.name]
+        assert tree.state.paths[node.name] == tree.state.budgets[node.name].path()
 
 
 def test_fractions_and_claims_are_exact() -> None:

@@ -25,8 +25,9 @@ def reweight(state: State, name: str, weight: int, now: int) -> None:
     state.advance(now)
     _check_no_quotas(state)
     _check_weight(weight)
-    _budget(state, name).weight = weight
-    _rebuild(state)
+    budget = _budget(state, name)
+    budget.weight = weight
+    _rebuild(state, *budget.path()[1:2])
 
 
 def move_budget(state: State, name: str, parent: str, now: int) -> None:
@@ -41,11 +42,12 @@ def move_budget(state: State, name: str, parent: str, now: int) -> None:
     if is_used(state, above):
         raise Conflict(f"Workloads are charged to budget {parent}. Choose a parent without workloads of its own.")
     _shift(state, budget, -1)
-    del budget.parent.children[name]
+    left = budget.parent
+    del left.children[name]
     budget.parent = above
     above.children[name] = budget
     _shift(state, budget, 1)
-    _rebuild(state)
+    _rebuild(state, left, above)
 
 
 def delete_budget(state: State, name: str, now: int) -> None:
@@ -86,7 +88,7 @@ def _put(state: State, name: str, above: Budget, weight: int) -> None:
     budget = state.retired.pop(name, None) or Budget(name, None, weight, state.now)
     budget.weight, budget.parent = weight, above
     state.budgets[name] = above.children[name] = budget
-    _rebuild(state)
+    _rebuild(state, above)
 
 
 def remove_leaf(state: State, name: str) -> None:
@@ -99,7 +101,7 @@ def remove_leaf(state: State, name: str) -> None:
     budget.limits.clear()
     state.retired[name] = budget
     _claim(state, budget, Fraction(0))
-    _rebuild(state)
+    _rebuild(state, *budget.path()[1:2])
 
 
 def _check_no_quotas(state: State) -> None:
@@ -138,21 +140,25 @@ def _shift(state: State, budget: Budget, sign: int) -> None:
         above.waiting_below += sign * budget.waiting_below
 
 
-def _rebuild(state: State) -> None:
-    """Claims and paths follow the tree."""
+def _rebuild(state: State, *parents: Budget) -> None:
+    """Claims and paths below these follow the tree; nobody else's have changed."""
     state.stirred = True
-    for name, budget in state.budgets.items():
-        state.paths[name] = budget.path()
+    for budget in state.budgets.values():
         budget.forget_cache()
     state.root.find_leaves()
-    _claim_below(state, state.root, Fraction(1))
+    for parent in dict.fromkeys(parents):
+        if not any(other is not parent and other in parent.path() for other in parents):
+            _claim_below(state, parent, Fraction(*parent.claims[-1][2:]))
 
 
 def _claim_below(state: State, budget: Budget, claim: Fraction) -> None:
-    _claim(state, budget, claim)
     total = sum(child.weight for child in budget.children.values())
+    path = budget.path()
     for child in budget.children.values():
-        _claim_below(state, child, claim * child.weight / total if total else Fraction(0))
+        share = claim * child.weight / total if total else Fraction(0)
+        state.paths[child.id] = [child, *path]
+        _claim(state, child, share)
+        _claim_below(state, child, share)
 
 
 def _claim(state: State, budget: Budget, claim: Fraction) -> None:
