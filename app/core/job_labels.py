@@ -71,6 +71,31 @@ def wish_of(labels: Mapping[str, str], strategy: str) -> Wish:
     return wish
 
 
+def check_budget(wish: Wish, parents: Mapping[str, str]) -> None:
+    """Invalid unless the budget is a leaf of the tree, given as what each budget is below; and for protection that no
+    budget pays for. In a world without budgets both labels are but labels (FS-20)."""
+    if not parents:
+        return
+    if wish.budget is None:
+        if wish.min_runtime:
+            raise Invalid(
+                f"Label {MIN_RUNTIME} asks for protection, which a budget pays for, and no label {BUDGET} names one. "
+                "Add it, or leave the minimum runtime out: then the job runs unfunded."
+            )
+        return
+    above = set(parents.values())
+    if wish.budget not in parents:
+        near = get_close_matches(wish.budget, [name for name in parents if name not in above], n=3)
+        hint = f"Did you mean {' or '.join(near)}?" if near else "`windtunnel budget list` shows those there are."
+        raise Invalid(f"Label {BUDGET} is {wish.budget!r}, and there is no such budget. {hint}")
+    if wish.budget in above:
+        below = ", ".join(sorted(name for name, parent in parents.items() if parent == wish.budget))
+        raise Invalid(
+            f"Label {BUDGET} is {wish.budget!r}, which is split into others; jobs are charged to those. Name one of "
+            f"{below}."
+        )
+
+
 def duration(labels: Mapping[str, str], key: str) -> int | None:
     """The label's value, as `90s`, `2h` or `1h30m`, in seconds, ten years at most; None without the label."""
     text = labels.get(key)

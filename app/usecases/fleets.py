@@ -78,7 +78,7 @@ async def enlist(tx: Tx, world: World, scope: Scope, cluster_id: str, job: Job) 
     row = Row(
         name=job.job_id,
         number=await fleet_rows.number_workload(tx, scope, cluster_id),
-        leaf=job.budget if await budgets.exist(tx, scope.world) else None,
+        leaf=job.budget if job.budget in await budgets.parents(tx, scope.world) else None,
         gpus=max((need.gpus for need in wanted), default=0),
         replicas=len(wanted) or 1,
         min_runtime=(job.min_runtime or 0) * 1000,

@@ -10,13 +10,13 @@ from app.core.cluster import Cluster
 from app.core.errors import FailedPrecondition, NotFound
 from app.core.ids import job_id
 from app.core.job import FINAL, POOL, Job, JobState, job_name, ran_ms, state
-from app.core.job_labels import Home, wish_of
+from app.core.job_labels import Home, check_budget, wish_of
 from app.core.machines import check_machine, metrics
 from app.core.program import program
 from app.core.replica import Replica, Worker
 from app.core.scope import Scope
 from app.core.world import World
-from app.store import capacity, jobs, replicas
+from app.store import budgets, capacity, jobs, replicas
 from app.store import fleets as fleet_rows
 from app.store.db import Tx
 from app.usecases import admission, fleets
@@ -48,6 +48,7 @@ async def create(tx: Tx, scope: Scope, intent: JobIntent) -> Job:
     """
     world = await hold_world(tx, scope)
     needs = check(scope, intent, world)
+    await _check_budget(tx, scope, intent)
     cluster = await hold_cluster(tx, scope, intent)
     if cluster is not None:
         return await _create_on(tx, scope, intent, world, cluster)
@@ -88,8 +89,15 @@ async def _create_on(tx: Tx, scope: Scope, intent: JobIntent, world: World, clus
 async def check_now(tx: Tx, scope: Scope, intent: JobIntent, world: World) -> None:
     """Refuse what `create` would refuse now; nothing is written down."""
     needs = check(scope, intent, world)
+    await _check_budget(tx, scope, intent)
     if await hold_cluster(tx, scope, intent) is None:
         check_needs(needs, await capacity.quotas(tx, scope))
+
+
+async def _check_budget(tx: Tx, scope: Scope, intent: JobIntent) -> None:
+    wish = wish_of(intent.labels, job_spec.scheduling(intent.spec).strategy)
+    if wish.budget is not None or wish.min_runtime:
+        check_budget(wish, await budgets.parents(tx, scope.world))
 
 
 def check(scope: Scope, intent: JobIntent, world: World) -> dict[str, int]:

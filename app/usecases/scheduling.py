@@ -28,7 +28,8 @@ from app.store.db import CONNECTION_LOST, Tx
 from app.store.placements import NodeRow
 from app.store.scheduling import Due, FleetRow
 from app.store.workloads import ENDED, Row
-from app.usecases import fleet_binding, fleet_changes
+from app.usecases import budget_limits, fleet_binding, fleet_changes
+from app.usecases.budget_limits import Outlook
 from app.usecases.fleet_changes import standing
 from app.usecases.fleet_memory import MEMORY, Loaded, load
 
@@ -102,16 +103,19 @@ class _Pass:
         changes, counts = await fleet_changes.take(
             self.tx, self.scope, self.fleet, self.row, self.loaded, nodes, self.at
         )
+        limits = await budget_limits.refresh(self.tx, self.scope, self.fleet, self.state, self.at)
         was_due = self.row.due_at is not None and to_millis(self.row.due_at) <= self.at
-        made = schedule(self.state, self.at) if changes.any or was_due else []
+        made = schedule(self.state, self.at) if changes.any or was_due or limits.changed else []
         over = self._end_own() if gone else []
         bare = self._without_gpus(nodes)
         what = fleet_binding.effects(self.loaded, made, changes.holes, changes.refused)
         what.bind.update(dict.fromkeys(bare))
         self._work(made)
         await fleet_binding.carry_out(self.tx, self.scope, self.fleet, self.loaded, nodes, what, self.now)
-        await self._write(made, [*counts, *bare, *over])
+        await self._write(made, [*counts, *bare, *over], limits)
         await workloads.forget_news(self.tx, self.scope, self.fleet, counts)
+        if made or changes.any or was_due:
+            await budget_limits.tell_others(self.tx, self.scope, self.fleet, limits, self.at)
         return len(what.bind)
 
     async def _nodes(self, cluster: Cluster | None, *, gone: bool) -> Sequence[NodeRow]:
@@ -163,7 +167,7 @@ class _Pass:
             row.ends_at = None
             self.loaded.ends.pop(row.name, None)
 
-    async def _write(self, made: Sequence[Decision], more: Iterable[str]) -> None:
+    async def _write(self, made: Sequence[Decision], more: Iterable[str], limits: Outlook) -> None:
         tx, scope, fleet, row, state = self.tx, self.scope, self.fleet, self.row, self.state
         touched = dict.fromkeys((*state.touched, *more))
         changed = standing(self.loaded, touched)
@@ -181,7 +185,7 @@ class _Pass:
         for taken in (state.touched, state.touched_hosts, state.capacity_log, state.ledger):
             taken.clear()
         row.state = keep_flags(state)
-        row.due_at = self._due()
+        row.due_at = self._due(limits)
 
     async def _write_hosts(self) -> None:
         hosts, state = self.loaded.hosts, self.state
@@ -192,8 +196,9 @@ class _Pass:
         gone = [name for name in state.touched_hosts if name not in state.hosts]
         await scheduling.save_hosts(self.tx, self.scope, self.fleet, changed, gone)
 
-    def _due(self) -> WorldTime | None:
-        times = [next_due(self.state, self.at), *self.loaded.ends.values()]
+    def _due(self, limits: Outlook) -> WorldTime | None:
+        of_limits = budget_limits.due(self.state, limits, self.at)
+        times = [next_due(self.state, self.at), of_limits, *self.loaded.ends.values()]
         at = min((time for time in times if time is not None), default=None)
         return None if at is None else from_millis(-(-at // SECOND) * SECOND)
 

@@ -25,7 +25,7 @@ from app.core.budget_limits import (
 )
 from app.core.budget_tree import ROOT, Change, Limit, Period, Tree, Unit
 from app.core.errors import DomainError
-from app.core.scheduling import events
+from app.core.scheduling import events, tree
 from app.core.scheduling.history import ChangeKind, apply_change
 from app.core.scheduling.settling import runs_dry_in
 from app.core.times import WorldTime, to_millis
@@ -139,7 +139,7 @@ def test_a_limit_that_others_use_up_as_well_is_met_sooner() -> None:
 
 
 def test_a_deleted_budget_counts_nothing_more() -> None:
-    tree = Tree()
+    grown = Tree()
     made = [
         Change(ChangeKind.CREATE, "a", ROOT, 1, at=1),
         Change(ChangeKind.CREATE, "b", "a", 1, at=2),
@@ -150,6 +150,16 @@ def test_a_deleted_budget_counts_nothing_more() -> None:
         Change(ChangeKind.MOVE, "a", "c", at=12),
     ]
     for change in made:
-        tree.do(change)
+        grown.do(change)
     assert spans(made, "a") == [Span("b", 2, 5), Span("b", 9, 11), Span("a", 1, ALWAYS)]
     assert spans(made, "c") == [Span("c", 9, ALWAYS), Span("b", 11, ALWAYS), Span("a", 12, ALWAYS)]
+
+
+def test_a_limit_is_met_by_who_ran_alone_all_the_time() -> None:
+    """FS-3, FS-15: a pass is due when protection ends, for what is spent from then on has to be watched."""
+    lab = Lab()
+    tree.set_limits(lab.state, "a", [(12 * HOUR, 0)], 0)
+    lab.run("w", "a", min_runtime=HOUR)
+    lab.wait(9 * HOUR)
+    assert not lab.state.workloads["w"].funded
+    assert lab.state.budgets["a"].usage.total(lab.now) == 12 * HOUR

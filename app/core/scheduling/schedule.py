@@ -60,7 +60,7 @@ def _limits_met(state: State) -> list[int]:
 
 def _add_those_who_wait(state: State, found: list[int]) -> None:
     waiting = state.root.waiting_below
-    if waiting or state.draining or state.quotas is not None:
+    if waiting or state.draining or state.limited or state.quotas is not None:
         at = state.next_of(state.protections)
         if at is not None:
             found.append(at)
