@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from app.simulate.policies.shares import Group
+from app.simulate.shares import Group
 
 Amount = int | Fraction
 

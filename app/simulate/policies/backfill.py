@@ -5,15 +5,19 @@ limit that a job runs to is its true run time without interruption: kinder than 
 times too long. One reservation, for the head alone; Slurm keeps one for each of a hundred jobs.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from app.core.scheduling.policy import SECOND
 from app.simulate.policies.baseline import Floor
 from app.simulate.policies.queue import Shape, shape_of
 from app.simulate.workloads import Job
 
 Begin = Callable[[Job, frozenset[str]], None]
 """Starts a job that fits, on other hosts than these."""
+
+INTERVAL = 30 * SECOND
+"""Between two looks at those behind the head: Slurm's bf_interval."""
 
 DEPTH = 100
 """How many jobs a pass tries, as Slurm's bf_max_job_test."""
@@ -56,23 +60,48 @@ def reserve(floor: Floor, head: Job) -> Hold | None:
     return Hold(start, frozenset(chosen))
 
 
-def backfill(floor: Floor, line: Iterable[Job], hold: Hold | None, begin: Begin, now: int) -> None:
-    """Begin those in line that end before the reservation begins, or fit outside of it."""
-    outside: dict[Shape, bool] = {}
-    tried = 0
-    for job in line:
-        shape = shape_of(job)
-        if not floor.fleet.has_room_after_yielding(*shape[1:]):
-            continue
-        tried += 1
-        if tried > DEPTH:
+class Backfill:
+    """Keeps the reservation while nothing happens that was not foreseen."""
+
+    def __init__(self) -> None:
+        self._made_for: tuple[str, int] | None = None
+        self._hold: Hold | None = None
+        self.ran_at = -INTERVAL
+
+    def is_due(self, now: int) -> bool:
+        return now >= self.ran_at + INTERVAL
+
+    def next_due(self, now: int) -> int:
+        return max(self.ran_at + INTERVAL, now + SECOND)
+
+    def run(self, floor: Floor, head: Job, line: Sequence[Job], begin: Begin, now: int) -> None:
+        """Begin those in line that end before the head starts, or fit outside of its reservation."""
+        self.ran_at = now
+        if not line:
             return
-        passed_over: frozenset[str] = frozenset()
-        if hold is not None and now + job.runtime > hold.start:
-            if shape not in outside:
-                outside[shape] = floor.fleet.has_room_outside(hold.hosts, *shape[1:])
-            if not outside[shape]:
-                continue
-            passed_over = hold.hosts
-        begin(job, passed_over)
-        outside.clear()
+        if self._made_for != (head.id, floor.version):
+            self._hold = reserve(floor, head)
+        room: dict[Shape, bool] = {}
+        outside: dict[Shape, bool] = {}
+        for job in line:
+            passed_over = self._passed_over(floor, job, now, room, outside)
+            if passed_over is not None:
+                begin(job, passed_over)
+                room.clear()
+                outside.clear()
+        self._made_for = (head.id, floor.version)
+
+    def _passed_over(
+        self, floor: Floor, job: Job, now: int, room: dict[Shape, bool], outside: dict[Shape, bool]
+    ) -> frozenset[str] | None:
+        """The hosts on which the job may not start, or None if it may not at all."""
+        shape, hold = shape_of(job), self._hold
+        if shape not in room:
+            room[shape] = floor.fleet.has_room_after_yielding(*shape[1:])
+        if not room[shape]:
+            return None
+        if hold is None or now + job.runtime <= hold.start:
+            return frozenset()
+        if shape not in outside:
+            outside[shape] = floor.fleet.has_room_outside(hold.hosts, *shape[1:])
+        return hold.hosts if outside[shape] else None

@@ -10,8 +10,8 @@ from typing import Protocol
 
 from app.simulate.policies.fleet import Fleet, Gang
 from app.simulate.policies.queue import Order, Queue, Shape, by_priority, is_funded
-from app.simulate.policies.shares import Tree
 from app.simulate.policy import Drained, Outcome, Started, Stopped
+from app.simulate.shares import Tree
 from app.simulate.workloads import Job, Node, Trace
 
 FOREVER = 1 << 62
@@ -39,6 +39,8 @@ class Floor:
         self.fresh: dict[str, None] = {}
         """Leaves in which somebody has begun to wait since the last pass."""
         self.observe = observe
+        self.version = 0
+        """Grows when the ends of what runs, or the hosts, are no longer what was foreseen."""
 
     def wait(self, job: Job) -> None:
         self.queue.push(job)
@@ -55,12 +57,15 @@ class Floor:
         """The job runs, protected until then, or yields to whoever needs the room."""
         self.withdraw(job)
         gang = Gang(job, now, places, yields=yields)
+        self.version += not yields
         self.fleet.occupy(gang)
         self._count(gang, 1, now)
         self.outcomes.append(Started(job.id, is_funded(job), until, tuple(places.items())))
 
     def end(self, gang: Gang, now: int) -> None:
         """The job runs no more."""
+        if not gang.yields and now < gang.start + gang.job.runtime:
+            self.version += 1
         self.fleet.vacate(gang)
         self._count(gang, -1, now)
 
@@ -137,14 +142,17 @@ class Baseline:
 
     def node_ready(self, node: Node, now: int) -> None:
         self.floor.fleet.add(node)
+        self.floor.version += 1
 
     def node_lost(self, node: str, now: int) -> None:
         for gang in self.floor.fleet.on(node):
             self.floor.evict(gang, now)
         self.floor.fleet.remove(node)
+        self.floor.version += 1
 
     def drain(self, node: str, now: int) -> None:
         self.floor.fleet.drain(node)
+        self.floor.version += 1
         for gang in self.floor.fleet.on(node):
             if gang.yields:
                 self.floor.evict(gang, now)

@@ -18,19 +18,16 @@ from fractions import Fraction
 from itertools import groupby
 
 from app.core.scheduling.policy import MINUTE, SECOND
-from app.simulate.policies.backfill import DEPTH, backfill, reserve
+from app.simulate.policies.backfill import DEPTH, Backfill
 from app.simulate.policies.baseline import FOREVER, Baseline, Floor
 from app.simulate.policies.fleet import Gang
 from app.simulate.policies.queue import Shape
-from app.simulate.policies.shares import Group
 from app.simulate.settings import Settings
+from app.simulate.shares import Group
 from app.simulate.workloads import Job, Trace
 
 PERIOD = 5 * MINUTE
 """Slurm's PriorityCalcPeriod."""
-
-BACKFILL_INTERVAL = 30 * SECOND
-"""Slurm's bf_interval."""
 
 _ONE = 1 << 32
 
@@ -119,8 +116,8 @@ def _visit(siblings: list[Group], levels: dict[str, Level], ranks: dict[str, int
         tied = None
 
 
-def _funded(shape: Shape) -> bool:
-    return shape[0]
+def _funded(floor: Floor) -> set[Shape]:
+    return {shape for shape in floor.queue.shapes if shape[0]}
 
 
 class FairTree:
@@ -130,19 +127,18 @@ class FairTree:
         self.usage = Decayed(half_life)
         self.preempts = preempts
         self.ranks: dict[str, int] = {}
-        self.backfilled_at = 0
+        self.backfill = Backfill()
 
     def arrange(self, floor: Floor, now: int) -> None:
         if self.usage.advance(now) or not self.ranks:
             self.ranks = rank_leaves(floor.tree.root, self.usage.usage)
         self._start_in_order(floor, now)
-        if now >= self.backfilled_at + BACKFILL_INTERVAL:
-            self.backfilled_at = now
-            self._backfill(floor, now)
+        if self.backfill.is_due(now):
+            self._pass_head(floor, now)
         floor.scavenge(now)
 
     def _start_in_order(self, floor: Floor, now: int) -> None:
-        while (head := floor.queue.head(self.ranks, _funded)) is not None:
+        while (head := floor.queue.head(self.ranks, _funded(floor))) is not None:
             if not floor.fleet.has_room_after_yielding(head.model, head.gpus, head.replicas):
                 victims = floor.fleet.victims(head, self._candidates(floor, head, now)) if self.preempts else None
                 if victims is None:
@@ -168,20 +164,21 @@ class FairTree:
         for _, number in sorted(behind):
             yield gangs[number]
 
-    def _backfill(self, floor: Floor, now: int) -> None:
-        head = floor.queue.head(self.ranks, _funded)
-        line = floor.queue.line(self.ranks, floor.fits_funded, DEPTH)
-        if head is not None and line:
+    def _pass_head(self, floor: Floor, now: int) -> None:
+        def begin(job: Job, passed_over: frozenset[str]) -> None:
+            self._begin(floor, job, now, passed_over)
 
-            def begin(job: Job, passed_over: frozenset[str]) -> None:
-                self._begin(floor, job, now, passed_over)
-
-            backfill(floor, line, reserve(floor, head), begin, now)
+        head = floor.queue.head(self.ranks, _funded(floor))
+        if head is not None:
+            line = floor.queue.line(
+                self.ranks, {shape for shape in floor.queue.shapes if floor.fits_funded(shape)}, DEPTH
+            )
+            self.backfill.run(floor, head, line, begin, now)
 
     def next_due(self, floor: Floor, now: int) -> int | None:
         if not any(shape[0] for shape in floor.queue.shapes):
             return None
-        return max(self.backfilled_at + BACKFILL_INTERVAL, now + SECOND)
+        return self.backfill.next_due(now)
 
 
 def fairtree(trace: Trace, settings: Settings) -> Baseline:

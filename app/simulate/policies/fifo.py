@@ -5,35 +5,32 @@ blocked head by EASY (`backfill.py`); without, the head blocks everybody. Left o
 minimum runtimes mean nothing here, and nobody is ever evicted.
 """
 
-from app.simulate.policies.backfill import DEPTH, backfill, reserve
+from app.simulate.policies.backfill import DEPTH, Backfill
 from app.simulate.policies.baseline import FOREVER, Baseline, Floor
-from app.simulate.policies.queue import Shape, by_submit, shape_of
+from app.simulate.policies.queue import by_submit, shape_of
 from app.simulate.settings import Settings
 from app.simulate.workloads import Job, Trace
 
 
-def _all(shape: Shape) -> bool:
-    return True
-
-
 class Fifo:
-    """Strict order; the second list of jobs is asked for only while the head is blocked."""
+    """Strict order, and perhaps backfill while the head is blocked."""
 
     def __init__(self, *, passes_head: bool) -> None:
-        self.passes_head = passes_head
+        self.backfill = Backfill() if passes_head else None
 
     def arrange(self, floor: Floor, now: int) -> None:
         def begin(job: Job, passed_over: frozenset[str]) -> None:
             floor.begin(job, now, until=FOREVER, passed_over=passed_over)
 
-        while (head := floor.queue.head({}, _all)) is not None and floor.fits(shape_of(head)):
+        while (head := floor.queue.head({}, floor.queue.shapes)) is not None and floor.fits(shape_of(head)):
             begin(head, frozenset())
-        if head is not None and self.passes_head and any(floor.fits(shape) for shape in floor.queue.shapes):
-            line = floor.queue.line({}, floor.fits, DEPTH)
-            backfill(floor, line, reserve(floor, head), begin, now)
+        if head is not None and self.backfill is not None and self.backfill.is_due(now):
+            line = floor.queue.line({}, {shape for shape in floor.queue.shapes if floor.fits(shape)}, DEPTH)
+            self.backfill.run(floor, head, line, begin, now)
 
     def next_due(self, floor: Floor, now: int) -> int | None:
-        return None
+        """None while nobody waits, or nobody may pass."""
+        return self.backfill.next_due(now) if self.backfill is not None and floor.queue.jobs else None
 
 
 def fifo(trace: Trace, settings: Settings) -> Baseline:

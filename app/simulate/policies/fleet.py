@@ -31,6 +31,7 @@ class Fleet:
         self.nominal = 0
         """GPUs of all hosts that there have ever been, broken or not."""
         self._numbers: dict[str, int] = {}
+        self._all: list[Pool] = []
 
     @property
     def capacity(self) -> int:
@@ -49,6 +50,7 @@ class Fleet:
         self.draining.pop(node.id, None)
         if host.pool is None:
             self.pools.setdefault(node.model, Pool(node.model, "", None)).put(host)
+            self._all = list(self.pools.values())
 
     def drain(self, name: str) -> None:
         """The host takes nothing new."""
@@ -72,7 +74,7 @@ class Fleet:
     def pools_for(self, model: str) -> list[Pool]:
         if model:
             return [self.pools[model]] if model in self.pools else []
-        return list(self.pools.values())
+        return self._all
 
     def has_room(self, model: str, gpus: int, replicas: int) -> bool:
         """Whether such a gang fits on free GPUs."""

@@ -21,9 +21,9 @@ from app.core.scheduling.usage import Series
 from app.simulate.policies.baseline import Baseline, Floor
 from app.simulate.policies.division import Asking, divide
 from app.simulate.policies.fleet import Gang
-from app.simulate.policies.shares import Group, fork
-from app.simulate.policies.walking import Ticking, Turn, pick
+from app.simulate.policies.walking import Ticking, Turn, funded, pick
 from app.simulate.settings import Settings
+from app.simulate.shares import Group, fork
 from app.simulate.workloads import Job, Trace
 
 
@@ -77,8 +77,8 @@ class Kai:
             self._share_out(floor)
             self._start_all(floor, now)
             for leaf in self.ticking.leaves(floor, now):
-                for job in floor.queue.heads(leaf, lambda shape: shape[0]):
-                    self._reclaim(floor, job, now)
+                while any(self._reclaim(floor, job, now) for job in floor.queue.heads(leaf, funded)):
+                    pass
             self._start_all(floor, now)
         floor.scavenge(now)
 
@@ -123,15 +123,18 @@ class Kai:
         while (job := pick(floor, self._turn)) is not None:
             floor.begin(job, now, until=now + job.min_runtime)
 
-    def _reclaim(self, floor: Floor, job: Job, now: int) -> None:
+    def _reclaim(self, floor: Floor, job: Job, now: int) -> bool:
+        """Start the job on what others give up, if they have to."""
         leaf = floor.tree.groups[job.leaf or ""]
         if leaf.running + job.size > self.fair[leaf.id]:
-            return
+            return False
         victims = floor.fleet.victims(job, self._candidates(floor, leaf, job, now))
-        if victims is not None and self._stays_less_saturated(floor, leaf, job, victims):
-            for gang in victims:
-                floor.evict(gang, now)
-            floor.begin(job, now, until=now + job.min_runtime)
+        if victims is None or not self._stays_less_saturated(floor, leaf, job, victims):
+            return False
+        for gang in victims:
+            floor.evict(gang, now)
+        floor.begin(job, now, until=now + job.min_runtime)
+        return True
 
     def _candidates(self, floor: Floor, leaf: Group, job: Job, now: int) -> Iterator[Gang]:
         """What yields; then what may be reclaimed, of the most saturated queue first, the youngest first."""

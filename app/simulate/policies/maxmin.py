@@ -17,9 +17,9 @@ from app.core.scheduling.policy import MINUTE
 from app.simulate.filling import fill_tree
 from app.simulate.policies.baseline import Baseline, Floor
 from app.simulate.policies.fleet import Gang
-from app.simulate.policies.shares import Group
-from app.simulate.policies.walking import Ticking, pick
+from app.simulate.policies.walking import Ticking, funded, pick
 from app.simulate.settings import Settings
+from app.simulate.shares import Group
 from app.simulate.workloads import Job, Trace
 
 
@@ -40,20 +40,23 @@ class MaxMin:
         if looking:
             shares = fair_shares(floor)
             for leaf in looking:
-                for job in floor.queue.heads(leaf, lambda shape: shape[0]):
-                    self._take(floor, job, shares, now)
+                while any(self._take(floor, job, shares, now) for job in floor.queue.heads(leaf, funded)):
+                    pass
             start_all(floor, now)
         floor.scavenge(now)
 
-    def _take(self, floor: Floor, job: Job, shares: dict[str, Fraction], now: int) -> None:
+    def _take(self, floor: Floor, job: Job, shares: dict[str, Fraction], now: int) -> bool:
+        """Start the job on what others borrowed, if it is within its leaf's share."""
         leaf = job.leaf or ""
         if floor.tree.groups[leaf].running + job.size > shares[leaf]:
-            return
+            return False
         victims = floor.fleet.victims(job, _candidates(floor, leaf, shares))
-        if victims is not None:
-            for gang in victims:
-                floor.evict(gang, now)
-            floor.begin(job, now, until=now)
+        if victims is None:
+            return False
+        for gang in victims:
+            floor.evict(gang, now)
+        floor.begin(job, now, until=now)
+        return True
 
     def next_due(self, floor: Floor, now: int) -> int | None:
         return self.ticking.next_due(floor, now)

@@ -1,8 +1,9 @@
 """Jobs that wait, by leaf and shape, so that a pass asks once a shape whether there is room."""
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from heapq import merge
+from itertools import islice, repeat
 
 from app.simulate.workloads import Job
 
@@ -75,24 +76,24 @@ class Queue:
             for key in sorted(keys[0] for shape, keys in self.leaves.get(leaf, {}).items() if fits(shape))
         ]
 
-    def line(self, ranks: Mapping[str, int], fits: Callable[[Shape], bool], depth: int) -> list[Job]:
-        """So many of those whose shape fits, leaves by rank, then by their keys."""
+    def line(self, ranks: Mapping[str, int], shapes: Collection[Shape], depth: int) -> list[Job]:
+        """So many of those of these shapes, leaves by rank, then by their keys."""
         found = merge(
             *[
-                [(ranks.get(leaf, 0), key) for key in keys[:depth]]
-                for leaf, shapes in self.leaves.items()
-                for shape, keys in shapes.items()
-                if fits(shape)
+                zip(repeat(ranks.get(leaf, 0)), keys, strict=False)
+                for leaf, waiting in self.leaves.items()
+                for shape, keys in waiting.items()
+                if shape in shapes
             ]
         )
-        return [self.jobs[key[2]] for _, (_, key) in zip(range(depth), found, strict=False)]
+        return [self.jobs[key[2]] for _, key in islice(found, depth)]
 
-    def head(self, ranks: Mapping[str, int], fits: Callable[[Shape], bool]) -> Job | None:
+    def head(self, ranks: Mapping[str, int], shapes: Collection[Shape]) -> Job | None:
         """The first of that line."""
         found = [
             (ranks.get(leaf, 0), keys[0])
-            for leaf, shapes in self.leaves.items()
-            for shape, keys in shapes.items()
-            if fits(shape)
+            for leaf, waiting in self.leaves.items()
+            for shape, keys in waiting.items()
+            if shape in shapes
         ]
         return self.jobs[min(found)[1][2]] if found else None

@@ -4,11 +4,16 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from app.simulate.policies.baseline import Floor
-from app.simulate.policies.shares import Group
+from app.simulate.policies.queue import Shape
+from app.simulate.shares import Group
 from app.simulate.workloads import Job
 
 Turn = tuple[int, Fraction, str]
 """The place among siblings, lowest first."""
+
+
+def funded(shape: Shape) -> bool:
+    return shape[0]
 
 
 def pick(floor: Floor, turn: Callable[[Group], Turn]) -> Job | None:
