@@ -3,7 +3,7 @@
 from app.core.scheduling import tree
 from app.core.scheduling.quota import Quota
 from app.core.scheduling.quotas import set_quotas
-from tests.core.scheduling import Kind, Lab
+from tests.core.scheduling import Kind, Lab, Policy
 
 
 def team(name: str, gpus: int, borrow_limit: int = 0, weight: int = 1, **more: bool) -> Quota:
@@ -11,9 +11,15 @@ def team(name: str, gpus: int, borrow_limit: int = 0, weight: int = 1, **more: b
     return Quota(name, gpus, borrow_limit=borrow_limit, weight=weight, **more)
 
 
-def fleet(*quotas: Quota, nodes: int = 2, gpus: int = 8, fair_share: bool = True, idle_sharing: bool = False) -> Lab:
-    """A fleet of so many nodes, with these quotas."""
-    lab = Lab(nodes, gpus)
+def fleet(
+    *quotas: Quota,
+    nodes: int = 2,
+    policy: Policy | None = None,
+    fair_share: bool = True,
+    idle_sharing: bool = False,
+) -> Lab:
+    """A fleet of so many nodes with eight GPUs each, and with these quotas."""
+    lab = Lab(nodes, 8, policy)
     for name in "ab":
         tree.delete_budget(lab.state, name, 0)
     set_quotas(lab.state, quotas, 0, fair_share=fair_share, idle_sharing=idle_sharing)
