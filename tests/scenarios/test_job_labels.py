@@ -74,7 +74,10 @@ def test_what_no_node_has_is_refused_and_what_google_does_not_sell_is_not(demo: 
     labels = {"windtunnel-cluster": "demo-1"}
     job = custom_job("train", gpus(1, 1), labels=labels)
     parent = "projects/p2/locations/southamerica-east1"
-    assert demo.vertex.create_custom_job(parent=parent, custom_job=job).state.name == "JOB_STATE_PENDING"
+    made = demo.vertex.create_custom_job(parent=parent, custom_job=job)
+    assert made.state.name == "JOB_STATE_QUEUED", "until the scheduler has looked"
+    demo.advance()
+    assert demo.vertex.get_custom_job(name=made.name).state.name == "JOB_STATE_PENDING"
 
 
 def test_quotas_of_vertex_ai_do_not_apply_on_a_cluster(demo: TestWorld) -> None:

@@ -1,4 +1,4 @@
-"""Clients of jobs, of clusters' jobs and of studies at once, while two reconcilers move a world that runs."""
+"""Clients of jobs, of clusters' jobs and of studies at once, while four workers move a world that runs."""
 
 import asyncio
 import threading
@@ -68,7 +68,7 @@ def test_jobs_of_all_kinds_at_once(settings: Settings, remote: Running) -> None:
     clients = [Client(partial(some_deed, one), until) for one in deeds]
     owners = [FleetClient(world, seed) for seed in range(2)]
     loads = [Load(one.act, one.draw, 0.1) for one in owners]
-    reconcilers = [Forked("reconciler", settings) for _ in range(2)]
+    workers = [Forked(kind, settings) for kind in ("reconciler", "reconciler", "scheduler", "scheduler")]
     try:
         for thread in (*clients, *loads):
             thread.start()
@@ -78,7 +78,7 @@ def test_jobs_of_all_kinds_at_once(settings: Settings, remote: Running) -> None:
         for load in loads:
             load.over.set()
             load.join(30)
-        for one in reconcilers:
+        for one in workers:
             one.stop()
         world.control("POST", "clock", json={"frozen": True})
     failures = [*(one.failure for one in clients), *(one.failure for one in loads)]
@@ -93,4 +93,4 @@ def test_jobs_of_all_kinds_at_once(settings: Settings, remote: Running) -> None:
     print(f"{sum(one.done for one in deeds)} deeds, {sum(one.done for one in owners)} on the cluster; {checked}")
     assert deadlocks(settings) == before
     waiting = {one["reason"] for one in world.control("GET", "queue")["queue"]}
-    assert waiting <= {"gpus-in-use", "behind-others", "fleet-too-small", "quota-too-small"}, "nobody waits for nothing"
+    assert waiting <= {"no-free-gpus", "fragmented", "fleet-too-small", "quota-too-small"}, "nobody waits for nothing"

@@ -1,4 +1,4 @@
-"""`kill -9` of reconcilers while jobs come to a cluster whose nodes break, reboot, are updated and go."""
+"""`kill -9` of workers while jobs come to a cluster whose nodes break, reboot, are updated and go."""
 
 import random
 
@@ -9,7 +9,7 @@ from app.settings import Settings
 from tests.balance import balance
 from tests.fleets import VERBS, do
 from tests.kit import Running, TestWorld
-from tests.workers.storm import Load, kill_reconcilers
+from tests.workers.storm import Load, kill_workers
 
 KILLS = 25
 CLIENTS = 2
@@ -38,13 +38,13 @@ def test_twenty_five_kills_while_nodes_and_jobs_come_and_go(settings: Settings, 
     do(world, "create", 4)
     assert world.vertex, "Google's packages take a while to load"
     clients = [Client(world, seed) for seed in range(CLIENTS)]
-    kill_reconcilers(world, settings, [Load(one.act, one.draw, 0.1) for one in clients], KILLS)
+    kill_workers(world, settings, [Load(one.act, one.draw, 0.1) for one in clients], KILLS)
     world.advance(0)
     balance(world)
     world.control("DELETE", "faults")
     world.advance(hours=2)
     balance(world)
-    assert sum(one.done for one in clients) > 20
+    assert sum(one.done for one in clients) > 10
     assert world.control("GET", "status")["failing"] == []
     waiting = {one["reason"] for one in world.control("GET", "queue")["queue"]}
-    assert waiting <= {"gpus-in-use", "behind-others", "fleet-too-small"}, "nobody waits for nothing"
+    assert waiting <= {"no-free-gpus", "fragmented", "fleet-too-small"}, "nobody waits for nothing"

@@ -7,7 +7,7 @@ from tests.balance import balance, quiet
 from tests.deeds import G5, VERBS, Deeds
 from tests.kit import Running
 from tests.plans import P5
-from tests.workers.storm import Load, kill_reconcilers
+from tests.workers.storm import Load, kill_workers
 
 KILLS = 25
 CLIENTS = 2
@@ -24,7 +24,7 @@ def test_twenty_five_kills_while_everything_happens(settings: Settings, remote: 
     Deeds(world, 1).begin()
     clients = [Deeds(world, seed) for seed in range(CLIENTS)]
     loads = [Load(partial(busy, one), one.draw) for one in clients]
-    kill_reconcilers(world, settings, loads, KILLS)
+    kill_workers(world, settings, loads, KILLS)
     world.advance(0)
     balance(world)
     world.control("DELETE", "faults")

@@ -7,7 +7,7 @@ from tests.job_balance import job_balance
 from tests.job_deeds import H100, VERBS, JobDeeds
 from tests.jobs import LOCATION
 from tests.kit import Running, TestWorld
-from tests.workers.storm import Load, kill_reconcilers
+from tests.workers.storm import Load, kill_workers
 
 KILLS = 25
 CLIENTS = 2
@@ -24,7 +24,7 @@ def test_twenty_five_kills_while_jobs_run(settings: Settings, remote: Running) -
     world.capacity(H100, 6, region=LOCATION)
     clients = [JobDeeds(world, seed) for seed in range(CLIENTS)]
     loads = [Load(partial(busy, one), one.draw) for one in clients]
-    kill_reconcilers(world, settings, loads, KILLS)
+    kill_workers(world, settings, loads, KILLS)
     assert world.control("GET", "status")["failing"] == []
     world.advance(0)
     job_balance(world)
@@ -34,7 +34,7 @@ def test_twenty_five_kills_while_jobs_run(settings: Settings, remote: Running) -
     world.advance(hours=24 * 10)
     checked = job_balance(world)
     print(f"{sum(one.done for one in clients)} deeds; checked {checked}")
-    assert checked["jobs"] > 20
+    assert checked["jobs"] > 10
     assert checked["intervals"] > 50
     assert {one["ended_at"] is None for one in _jobs(world)} == {False}
 

@@ -100,13 +100,13 @@ def test_who_waits_and_why_also_for_quotas(world: TestWorld) -> None:
     arn = world.describe()["ClusterArn"]
     rows = world.control("GET", "queue")["queue"]
     assert [(row["job_name"], row["cluster_arn"], row["reason"], row["gpus"]) for row in rows] == [
-        ("second", arn, "gpus-in-use", 4),
+        ("second", arn, "no-free-gpus", 4),
         ("behind", None, "quota-in-use", 0),
     ]
     assert rows[0]["job"] == waiting
     assert world.control("GET", "queue", params={"cluster": "demo"})["queue"] == rows[:1]
     assert world.control("GET", "queue", params={"cluster": "else"})["queue"] == []
-    assert "It starts when they are free" in command(world, "queue", "--cluster", arn)
+    assert "unfunded work evicts nobody" in command(world, "queue", "--cluster", arn)
     fleet = {"cluster_arn": arn, "cluster_name": "demo", "gpu": "h100-80gb"}
     counts = {"nodes": 1, "gpus": 8, "ready": 8, "taken": 8}
     assert world.control("GET", "fleets") == {"fleets": [fleet | counts]}
@@ -131,7 +131,7 @@ def test_who_cannot_start_in_his_turn_either_is_told_why(world: TestWorld) -> No
     world.control("POST", "quotas", json=quota | {"value": 2})
     rows = world.control("GET", "queue")["queue"]
     assert [(row["job_name"], row["reason"]) for row in rows] == [
-        ("second", "gpus-in-use"),
+        ("second", "no-free-gpus"),
         ("huge", "fleet-too-small"),
         ("lowered", "quota-too-small"),
     ]
