@@ -9,7 +9,7 @@ import typer
 from app.commands import options as o
 from app.commands.client import call, segment
 from app.commands.files import read_object
-from app.commands.output import show, table
+from app.commands.output import dollars, show, table
 
 app = typer.Typer(help="Who may claim which part of the GPUs, and how much in all.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="As team-a: a value that a label may have.")]
@@ -47,6 +47,32 @@ def _line(row: dict[str, Any], depth: int) -> dict[str, Any]:
 def _limit(one: dict[str, Any]) -> str:
     each = "a month" if one["period"] == "month" else "in all"
     return f"{one['amount']} {one['unit']} {each}"
+
+
+@app.command("show")
+def show_budget(name: Name, world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
+    """What it was charged, what its limits leave on all clusters, and the last 30 days."""
+    answer = call("GET", f"budgets/{segment(name)}", world=world, endpoint=endpoint)
+    if as_json or not isinstance(answer, dict) or "days" not in answer:
+        show(answer, as_json=as_json)
+        return
+    table([_line(answer["budget"], 0)])
+    if answer["limits"]:
+        table([_standing(one) for one in answer["limits"]], title="limits")
+    days = [row for row in answer["days"] if row["gpu_milliseconds"]]
+    table([{"day": row["day"], "gpu_hours": _hours(row["gpu_milliseconds"])} for row in days], empty="nothing charged")
+
+
+def _standing(one: dict[str, Any]) -> dict[str, Any]:
+    written = _hours if one["limit"]["unit"] == "gpu-hours" else dollars
+    figures = {name: written(one[name]) for name in ("charged", "reserved", "left")}
+    return {"limit": _limit(one["limit"]), **figures}
+
+
+def _hours(gpu_ms: int) -> str:
+    """GPU-hours with two decimals, cut off."""
+    sign, hundredths = ("-" if gpu_ms < 0 else ""), abs(gpu_ms) // 36_000
+    return f"{sign}{hundredths // 100}.{hundredths % 100:02d}"
 
 
 @app.command()

@@ -15,6 +15,7 @@ from app.core.scheduling.state import State
 from app.core.times import WorldTime, from_millis, to_millis
 
 HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
 ALWAYS = 2**62
 """Later than any instant; of a span that has not ended."""
 
@@ -114,6 +115,17 @@ def use_of(charged: int, holdings: Iterable[Holding], counted: Sequence[Span], s
                     reserved += one.reserved * max(0, one.until - now)
                     spending += one.gpus if one.until <= now else 0
     return Use(charged, reserved, spending)
+
+
+def held_by_day(holdings: Iterable[Holding], counted: Sequence[Span], first: int, now: int) -> dict[int, int]:
+    """What those that hold GPUs have been charged since the day that begins at `first`, by the beginning of the day."""
+    found: dict[int, int] = {}
+    for one in holdings:
+        for start in range(first, now, DAY_MS):
+            charged = use_of(0, [one], counted, start, min(now, start + DAY_MS)).charged
+            if charged:
+                found[start] = found.get(start, 0) + charged
+    return found
 
 
 def charged_in(state: State, counted: Sequence[Span], since: int) -> int:

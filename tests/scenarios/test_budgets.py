@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 from google.api_core import exceptions
+from typer.testing import CliRunner
 
+from app.cli import app
 from tests.fleets import gpu_group, gpus, queue, state, submit, told
 from tests.kit import TestWorld, eks
 
@@ -115,3 +117,29 @@ def test_what_is_spent_after_protection_is_charged_until_the_limit(demo: TestWor
     charged = [row for row in rows(demo, "segment") if row["funded"]]
     assert sum(row["gpus"] * (row["ended"] - row["started"]) for row in charged) == 24 * 3_600_000
     assert len({row["ended"] for row in charged}) == 1
+
+
+def test_a_budget_burns_down(demo: TestWorld) -> None:
+    """CT-10: what was charged, is reserved and is left over all clusters, as hours and dollars, and day by day."""
+    demo.control("POST", "prices", json={"instance_type": "ml.p5.48xlarge", "micro_usd_per_hour": 80_000_000})
+    limits = [{"amount": 100, "period": "all"}, {"amount": 500_000_000, "unit": "micro-usd", "period": "month"}]
+    demo.control("PUT", "budgets/research/limits", json={"limits": limits})
+    demo.control("POST", "clock/advance", json={"to": "2026-01-01T23:00:00Z"})
+    for cluster, budget in (("demo", "team-a"), ("other", "team-b")):
+        work(demo, cluster, budget, hours=2)
+    demo.advance(minutes=90)
+    told = demo.control("GET", "budgets/research")
+    hour = 3_600_000
+    hours, money = told["limits"]
+    assert (hours["charged"], hours["reserved"], hours["left"]) == (24 * hour, 8 * hour, 68 * hour)
+    assert (money["charged"], money["reserved"], money["left"]) == (240_000_000, 80_000_000, 180_000_000)
+    charged = {day["day"]: day["gpu_milliseconds"] for day in told["days"]}
+    assert (charged["2026-01-01"], charged["2026-01-02"], len(charged)) == (16 * hour, 8 * hour, 30)
+    demo.advance(hours=12)
+    again = demo.control("GET", "budgets/research")
+    charged = {day["day"]: day["gpu_milliseconds"] for day in again["days"]}
+    assert charged["2026-01-01"] == 16 * hour, "what was open has closed since"
+    assert sum(charged.values()) == again["limits"][0]["charged"]
+    shown = CliRunner().invoke(app, ["budget", "show", "research", "--world", demo.name, "--endpoint", demo.base])
+    assert "2026-01-01       16.00" in shown.output
+    assert demo.http.get(f"{demo.endpoint}/_windtunnel/budgets/nobody").status_code == 404

@@ -10,7 +10,7 @@ from app.core.budget_plan import Wanted
 from app.core.budget_tree import LONGEST_NAME, MOST_AMOUNT, MOST_BUDGETS, MOST_WEIGHT, ROOT, Change, Node, Period, Unit
 from app.core.budget_tree import Limit as CoreLimit
 from app.core.times import from_millis, to_iso
-from app.usecases import budgets
+from app.usecases import budget_reports, budgets
 from app.wire.control.vocabulary import STRICT, TEXT, ServiceOf, WorldOf
 
 router = APIRouter(tags=["budgets"])
@@ -89,6 +89,29 @@ class Budgets(BaseModel):
     budgets: list[Budget]
 
 
+class Standing(BaseModel):
+    """A limit, and what is left of it in its period on all clusters. `charged`, `reserved` (for protected time to come)
+    and `left` are GPU-milliseconds, or micro-dollars of a limit in dollars."""
+
+    limit: Limit
+    charged: int
+    reserved: int
+    left: int
+
+
+class Day(BaseModel):
+    day: str = Field(examples=["2026-01-31"], description="UTC, of the world's time.")
+    gpu_milliseconds: int = Field(description="Funded GPU-time.")
+
+
+class BurnDown(BaseModel):
+    """A budget, what its limits leave, and what it and those below it were charged in the last 30 days."""
+
+    budget: Budget
+    limits: list[Standing]
+    days: list[Day]
+
+
 class Made(BaseModel):
     """A change of the tree: create, reweight, move, delete or limit."""
 
@@ -128,6 +151,19 @@ async def apply_budgets(
     """All of it or nothing; a second time nothing changes. Budgets that are not named are deleted."""
     wanted = [wanted_of(one) for one in tree.budgets]
     return _told(await service.db.run(budgets.apply, world, wanted, write=not dry_run))
+
+
+@router.get("/budgets/{name}", summary="What a budget was charged, and what its limits leave")
+async def read_budget(name: OfPath, service: ServiceOf, world: WorldOf) -> BurnDown:
+    found = await service.db.run(budget_reports.report, world, name)
+    return BurnDown(
+        budget=_shown(found.node),
+        limits=[
+            Standing(limit=_limit(one.limit), charged=one.charged, reserved=one.reserved, left=one.left)
+            for one in found.limits
+        ],
+        days=[Day(day=to_iso(from_millis(day))[:10], gpu_milliseconds=charged) for day, charged in found.days],
+    )
 
 
 @router.patch("/budgets/{name}", summary="Give a budget another weight or parent")

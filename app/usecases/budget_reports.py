@@ -1,0 +1,90 @@
+"""What a budget was charged and what its limits leave, over all fleets of the world: its burn-down (FS-3, CT-10)."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from app.core.budget_limits import DAY_MS, HOUR_MS, Holding, Span, Use, begins, held_by_day, spans, use_of
+from app.core.budget_tree import Limit, Node, Unit, grown
+from app.core.errors import NotFound
+from app.core.scope import Scope
+from app.core.times import to_millis
+from app.store import budget_use, budgets
+from app.store.budget_use import FleetKey
+from app.store.db import Tx
+from app.usecases import clocks
+from app.usecases.budget_limits import gpu_price
+
+DAYS = 30
+"""How far back a budget's days are told, today among them (chosen)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A limit and what is left of it in its period: GPU-milliseconds, or micro-dollars for one in dollars. What is
+    reserved is what protection will still cost."""
+
+    limit: Limit
+    charged: int
+    reserved: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A budget, its limits, and its days, each by the instant at which it begins, with GPU-milliseconds charged."""
+
+    node: Node
+    limits: list[Standing]
+    days: list[tuple[int, int]]
+
+
+async def report(tx: Tx, world: str, name: str) -> Report:
+    """The budget's burn-down. NotFound."""
+    now = to_millis((await clocks.read(tx, world)).now)
+    changes = await budgets.changes(tx, world)
+    tree = grown(changes)
+    node = next((one for one in tree.nodes() if one.name == name), None)
+    if node is None:
+        raise NotFound(f"There is no budget {name[:80]!r}. `windtunnel budget list` shows those there are.")
+    counted = spans(changes, name)
+    held: dict[FleetKey, list[Holding]] = {}
+    for one in await budget_use.held(tx, world):
+        held.setdefault(one.fleet, []).append(one.holding)
+    limits = [await _standing(tx, world, limit, counted, held, now) for limit in node.limits]
+    return Report(node, limits, await _days(tx, world, counted, held, now))
+
+
+async def _standing(
+    tx: Tx, world: str, limit: Limit, counted: Sequence[Span], held: Mapping[FleetKey, Sequence[Holding]], now: int
+) -> Standing:
+    since = begins(limit.period, now)
+    closed = await budget_use.closed(tx, world, counted, since)
+    charged = reserved = Fraction(0)
+    for key in sorted({*closed, *held}):
+        use = use_of(closed.get(key, 0), held.get(key, ()), counted, since, now)
+        if use != Use():
+            cost = await _cost(tx, world, limit, key)
+            charged, reserved = charged + use.charged * cost, reserved + use.reserved * cost
+    allowed = limit.amount * (HOUR_MS if limit.unit is Unit.GPU_HOURS else 1)
+    used, kept = -(-charged // 1), -(-reserved // 1)
+    return Standing(limit, used, kept, allowed - used - kept)
+
+
+async def _cost(tx: Tx, world: str, limit: Limit, key: FleetKey) -> Fraction:
+    """What a GPU-millisecond on the fleet takes of the limit: itself, or micro-dollars."""
+    if limit.unit is Unit.GPU_HOURS:
+        return Fraction(1)
+    account, region, fleet = key
+    return await gpu_price(tx, Scope(world, account, region), fleet) / HOUR_MS
+
+
+async def _days(
+    tx: Tx, world: str, counted: Sequence[Span], held: Mapping[FleetKey, Sequence[Holding]], now: int
+) -> list[tuple[int, int]]:
+    today = now // DAY_MS * DAY_MS
+    first = max(0, today - (DAYS - 1) * DAY_MS)
+    found = Counter(await budget_use.by_day(tx, world, counted, first, DAY_MS))
+    found.update(held_by_day([one for these in held.values() for one in these], counted, first, now))
+    return [(day, found[day]) for day in range(first, today + DAY_MS, DAY_MS)]
