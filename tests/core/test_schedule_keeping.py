@@ -18,7 +18,7 @@ from tests.core.scheduling import HOUR, MINUTE, SECOND, Lab, Policy, check
 
 WINDOW = 12 * HOUR
 BUDGETS = ["a", "b", "c", "d", "e"]
-KINDS = ["submit"] * 8 + ["end"] * 2 + ["lose", "drain", "repair", "priority", "limit"] + ["tree"] * 4
+KINDS = ["submit"] * 8 + ["end", "end", "withdraw", "lose", "drain", "repair", "priority", "limit"] + ["tree"] * 4
 Step = tuple[int, str, int, int]
 
 steps = st.lists(
@@ -28,9 +28,10 @@ steps = st.lists(
         st.integers(0, 2**30),
         st.sampled_from([0, 0, 1, 2, 3]),
     ),
-    max_size=40,
+    min_size=15,
+    max_size=30,
 )
-thorough = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+thorough = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 class Story:
@@ -46,6 +47,8 @@ class Story:
             events.node_ready(self.state, f"n{node}", 0, gpus=8, zone="xy"[node % 2])
         for name, parent in (("a", ""), ("b", ""), ("c", ""), ("d", "c"), ("e", "c")):
             self._change(ChangeKind.CREATE, name, parent, weight=1 + ord(name) % 3)
+        for number in range(12):  # the fleet is full from the beginning, of work of every kind
+            self._submit(7 * number + 48 * (number % 4) + 144 * number)
 
     @property
     def state(self) -> State:
@@ -53,7 +56,10 @@ class Story:
 
     def happen(self, step: Step) -> None:
         wait, what, number, when = step
-        self.lab.wait(wait)
+        if number % 5:
+            self.lab.wait(wait)
+        else:
+            self.lab.now += wait  # passes that were due come late
         self._again(when & 1)
         self._do(what, number)
         self._again(when & 2)
@@ -66,16 +72,21 @@ class Story:
     def _do(self, what: str, number: int) -> None:
         names, hosts, now = sorted(self.state.workloads), sorted(self.state.hosts), self.lab.now
         if what == "submit":
-            self._submit(number)
+            for one in range(1 + number % 3):
+                self._submit(number * (one + 1))
         elif what == "end" and names:
             name = names[number % len(names)]
             waits = self.state.workloads[name].status is Status.WAITING
             (events.cancel if waits else events.finish)(self.state, name, now)
         elif what == "priority" and names:
             events.set_priority(self.state, names[number % len(names)], number // 100 % 3, now)
-        elif what in ("lose", "drain") and hosts:
-            change = events.node_lost if what == "lose" else events.drain
-            change(self.state, hosts[number % len(hosts)], now)
+        elif what == "withdraw" and self.state.reservations:
+            events.cancel(self.state, next(iter(self.state.reservations)), now)
+        elif what == "lose" and hosts:
+            events.node_lost(self.state, hosts[number % len(hosts)], now)
+        elif what == "drain" and hosts:
+            for one in range(1 + number % 2):
+                events.drain(self.state, hosts[number // (one + 1) % len(hosts)], now)
         elif what == "resize" and hosts:
             events.resize(self.state, hosts[number % len(hosts)], [0, 4, 8, 8, 16][number // 10 % 5], now)
         elif what == "repair":

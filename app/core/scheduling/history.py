@@ -1,11 +1,13 @@
 """What has happened to the tree, the capacity and the use of it, done once more in the order of time (FS-1, FS-14)."""
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from app.core.scheduling import tree
 from app.core.scheduling.state import State
+from app.core.scheduling.usage import Series
 
 
 class ChangeKind(StrEnum):
@@ -67,21 +69,58 @@ def replay(
 
     Limits are left out: what they count from is no part of the window, so whoever keeps the state keeps it.
     """
-    steps: list[tuple[int, int, int, str, TreeChange | None]] = []
-    for leaf, gpus, start, end in uses:
-        steps.append((start, 3, gpus, leaf, None))
-        if end is not None:
-            steps.append((end, 0, -gpus, leaf, None))
-    steps += [(at, 1, gpus, "", None) for at, gpus in capacity]
+    past = _Past(state, capacity, uses)
     for change in changes:
-        if change.kind != ChangeKind.LIMIT:
-            steps.append((state.late.get(change.number, change.at), 2, change.number, "", change))
-    steps.sort(key=lambda step: step[:3])
-    for at, order, number, name, planned in steps:
-        if planned is not None:
-            _do(state, planned, at)
-        elif order == 1:
-            state.capacity.add(at, number - state.capacity.slope)
-        else:
-            for budget in state.paths[name]:
-                budget.usage.add(at, number)
+        if change.kind == ChangeKind.LIMIT:
+            continue
+        at = state.late.get(change.number, change.at)
+        past.catch_up((at, TREE, 0))
+        _do(state, change, at)
+    past.catch_up(None)
+
+
+GIVEN_BACK, TREE, TAKEN = range(3)
+Step = tuple[int, int, int]
+"""When, which of the three, and how many GPUs more."""
+
+
+class _Past:
+    """What is still to be done once more, by leaf; between two changes of the tree each budget gets it in one go."""
+
+    def __init__(self, state: State, capacity: Iterable[tuple[int, int]], uses: Iterable[Use]) -> None:
+        self._state = state
+        self._capacity = sorted(capacity, key=lambda change: change[0])
+        self._of_leaves: dict[str, list[Step]] = {}
+        for leaf, gpus, start, end in uses:
+            steps = self._of_leaves.setdefault(leaf, [])
+            steps.append((start, TAKEN, gpus))
+            if end is not None:
+                steps.append((end, GIVEN_BACK, -gpus))
+        for steps in self._of_leaves.values():
+            steps.sort()
+        self._done: dict[str, int] = dict.fromkeys(self._of_leaves, 0)
+        self._capacity_done = 0
+
+    def catch_up(self, until: Step | None) -> None:
+        """Do what comes before that; None: all of it."""
+        capacity = self._state.capacity
+        while self._capacity_done < len(self._capacity):
+            at, gpus = self._capacity[self._capacity_done]
+            if until is not None and at > until[0]:
+                break
+            capacity.add(at, gpus - capacity.slope)
+            self._capacity_done += 1
+        for usage, steps in self._next(until):
+            usage.extend(steps)
+
+    def _next(self, until: Step | None) -> Iterator[tuple[Series, list[Step]]]:
+        by_budget: dict[str, list[Step]] = {}
+        for leaf, steps in self._of_leaves.items():
+            begin = self._done[leaf]
+            end = self._done[leaf] = len(steps) if until is None else bisect_left(steps, until, begin)
+            if begin < end:
+                for budget in self._state.paths[leaf]:
+                    by_budget.setdefault(budget.id, []).extend(steps[begin:end])
+        for name, found in by_budget.items():
+            found.sort()
+            yield self._state.budgets[name].usage, found

@@ -186,7 +186,8 @@ def _put(state: State, kept: KeptWorkload) -> None:
     if kept.state["claim"]:
         state.hold(workload, kept.state["claim"])
     held = sum(workload.places.values()) * workload.gpus
-    workload.segment_gpus, workload.segment_funded = held, held > 0 and workload.funded
+    workload.segment_gpus = held
+    workload.segment_funded = workload.funded and status is not Status.HELD
     if status is Status.LEAVING:
         heappush(state.graces, (workload.leaves_at, workload.id, workload.epoch))
         return

@@ -1,5 +1,7 @@
 """Integrals over a sliding window, kept as they grow: a change costs one entry, a question no walk over the past."""
 
+from collections.abc import Iterable
+
 _TRIM = 4096
 
 
@@ -30,6 +32,23 @@ class Series:
         self._sums.append(self.total(now) if self._times else 0)
         self._times.append(now)
         self._slopes.append(self.slope)
+
+    def extend(self, changes: Iterable[tuple[int, int, int]]) -> None:
+        """Several changes in the order of time: when, anything, and how much higher the function is from then on."""
+        times, sums, slopes = self._times, self._sums, self._slopes
+        slope, last, total = self.slope, times[-1] if times else None, sums[-1] if sums else 0
+        for now, _, change in changes:
+            if now == last:
+                slope += change
+                slopes[-1] = slope
+                continue
+            if last is not None:
+                total += slope * (now - last)
+            slope, last = slope + change, now
+            times.append(now)
+            sums.append(total)
+            slopes.append(slope)
+        self.slope = slope
 
     def total(self, now: int) -> int:
         """The integral until now, which is no earlier than the last change, from wherever it began."""
