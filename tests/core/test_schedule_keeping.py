@@ -128,7 +128,7 @@ class Story:
                 resumable=bool(number // 1728 % 4),
                 kind=[Kind.BATCH, Kind.SESSION][number // 7000 % 2],
                 checkpoint=[0, MINUTE][number // 14000 % 2],
-                zone=["", "", "x"][number // 28000 % 3],
+                zone=["", "", "x"][number // 28000 % 3],  # type: ignore[arg-type]
             )
 
 
