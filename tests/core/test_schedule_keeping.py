@@ -10,11 +10,15 @@ from app.core.scheduling import events
 from app.core.scheduling.explaining import explain
 from app.core.scheduling.history import ChangeKind, TreeChange
 from app.core.scheduling.keeping import keep_flags, keep_host
+from app.core.scheduling.quotas import set_quotas
 from app.core.scheduling.schedule import next_due
 from app.core.scheduling.state import State
 from app.core.scheduling.workload import Kind, Status
 from tests.core.keeping import Keeper, row
 from tests.core.scheduling import HOUR, MINUTE, SECOND, Lab, Policy, check
+from tests.core.test_schedule_quota_invariants import SPLITS, sharing
+from tests.core.test_schedule_quota_invariants import Story as QuotaStory
+from tests.core.test_schedule_quota_invariants import steps as quota_steps
 
 WINDOW = 12 * HOUR
 BUDGETS = ["a", "b", "c", "d", "e"]
@@ -31,7 +35,7 @@ steps = st.lists(
     min_size=15,
     max_size=30,
 )
-thorough = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+thorough = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 class Story:
@@ -185,3 +189,25 @@ def _rows(state: State) -> tuple[dict[str, object], dict[str, object]]:
         {name: row(workload) for name, workload in state.workloads.items()},
         {name: keep_host(host) for name, host in state.hosts.items()},
     )
+
+
+@thorough
+@given(sharing, quota_steps.map(lambda stream: stream[:20]), st.integers(0, 2**20))
+def test_a_rebuilt_state_with_quotas_decides_what_the_kept_one_would_have(
+    how: tuple[bool, bool, int], stream: list[tuple[int, str, int]], when: int
+) -> None:
+    """FS-17."""
+    twin, story, keeper = QuotaStory(how), QuotaStory(how), Keeper()
+    for one in (twin, story):
+        one.lab.state = State()
+        for node in range(4):
+            events.node_ready(one.state, f"n{node}", 0, gpus=8)
+        set_quotas(one.state, SPLITS[how[2]], 0, fair_share=how[0], idle_sharing=how[1])
+    for number, (wait, what, value) in enumerate(stream):
+        twin.happen(wait, what, value)
+        if when >> number & 1:
+            story.lab.state = keeper.build(story.state)
+        story.happen(wait, what, value)
+        assert story.lab.decisions == twin.lab.decisions
+        assert [*keeper.segments, *story.state.ledger] == twin.state.ledger
+        assert _facts(story.state) == _facts(twin.state)

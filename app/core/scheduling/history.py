@@ -1,6 +1,7 @@
 """What has happened to the tree, the capacity and the use of it, done once more in the order of time (FS-1, FS-14)."""
 
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -65,18 +66,34 @@ def _do(state: State, change: TreeChange, at: int) -> None:
 def replay(
     state: State, changes: Iterable[TreeChange], capacity: Iterable[tuple[int, int]], uses: Iterable[Use]
 ) -> None:
-    """Do all that once more in a state that is empty. At one instant GPUs are given back, then the tree changes.
+    """Do all that, and what `team_log` says, once more in a state that is empty but for that log and `late`.
+
+    At one instant GPUs are given back, then the tree changes, then GPUs are taken.
 
     Limits are left out: what they count from is no part of the window, so whoever keeps the state keeps it.
     """
     past = _Past(state, capacity, uses)
+    teams = deque(state.team_log)
     for change in changes:
-        if change.kind == ChangeKind.LIMIT:
-            continue
-        at = state.late.get(change.number, change.at)
-        past.catch_up((at, TREE, 0))
-        _do(state, change, at)
+        _do_teams(state, past, teams, change.number)
+        if change.kind != ChangeKind.LIMIT:
+            at = state.late.get(change.number, change.at)
+            past.catch_up((at, TREE, 0))
+            _do(state, change, at)
+    _do_teams(state, past, teams, None)
     past.catch_up(None)
+
+
+def _do_teams(state: State, past: "_Past", teams: deque[tuple[int, int, str, int | None]], before: int | None) -> None:
+    """Teams that came and went before the change of that number; None: all of them (FS-17)."""
+    while teams and (before is None or teams[0][1] < before):
+        at, _, name, gpus = teams.popleft()
+        past.catch_up((at, TREE, 0))
+        state.advance(at)
+        if gpus is None:
+            tree.remove_leaf(state, name)
+        else:
+            tree.put_leaf(state, name, gpus)
 
 
 GIVEN_BACK, TREE, TAKEN = range(3)

@@ -5,7 +5,7 @@ budgets, hosts and pools count is counted anew.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from heapq import heappush
 from typing import Any
 
@@ -15,6 +15,8 @@ from app.core.scheduling.history import TreeChange, Use, replay
 from app.core.scheduling.packing import Host, Pool
 from app.core.scheduling.policy import Policy
 from app.core.scheduling.queueing import enqueue
+from app.core.scheduling.quota import Quota, Quotas
+from app.core.scheduling.quotas import set_claims
 from app.core.scheduling.state import Reservation, Segment, State, Timer
 from app.core.scheduling.workload import Evictable, Kind, Status, Workload
 
@@ -104,6 +106,8 @@ def keep_flags(state: State) -> dict[str, Any]:
             [budget.id, _keep_limits(state, budget.limits, budget.usage.total(state.now))]
             for budget in state.limited.values()
         ],
+        "teams": [list(entry) for entry in state.team_log],
+        "quotas": None if state.quotas is None else asdict(state.quotas),
         "bans": [[budget.id, budget.no_reservation_until] for budget in known if budget.no_reservation_until],
         "host_count": state.host_count,
         "draining": list(state.draining),
@@ -148,6 +152,7 @@ def rebuild(kept: Kept) -> State:
     state, flags = State(kept.policy), kept.flags
     applied = flags.get("applied", 0)
     state.late = dict(flags.get("late", ()))
+    state.team_log = [(at, after, name, gpus) for at, after, name, gpus in flags.get("teams", ())]
     changes = (change for change in kept.changes if change.number <= applied)
     replay(state, changes, kept.capacity, _uses(kept))
     state.applied = applied
@@ -262,6 +267,8 @@ def _set_flags(state: State, flags: dict[str, Any]) -> None:
         budget = state.limited[name] = state.budgets[name]
         total = budget.usage.total(state.now)
         budget.limits = [Limit(amount, total - charged) for amount, charged in limits]
+    if flags.get("quotas"):
+        _set_quotas(state, **flags["quotas"])
     for name, until in flags.get("bans", ()):
         (state.budgets.get(name) or state.retired[name]).no_reservation_until = until
     for timers, key in ((state.claims, "claims"), (state.warnings, "warnings")):
@@ -272,3 +279,9 @@ def _set_flags(state: State, flags: dict[str, Any]) -> None:
     state.host_count = flags.get("host_count", 0)
     state.roomier, state.stirred = flags.get("roomier", True), flags.get("stirred", False)
     state.reviewed_at, state.reserve_at = flags.get("reviewed_at", 0), flags.get("reserve_at")
+
+
+def _set_quotas(state: State, by_team: dict[str, dict[str, Any]], **sharing: bool) -> None:
+    quotas = {team: Quota(**quota) for team, quota in sorted(by_team.items())}
+    state.quotas = Quotas(quotas, **sharing)
+    set_claims(state)

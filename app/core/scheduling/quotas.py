@@ -31,7 +31,10 @@ def set_quotas(
             wanted[team] = Quota(team, 0, preempts=False)
         else:
             tree.remove_leaf(state, team)
+            state.team_log.append((now, state.applied, team, None))
     for team, quota in wanted.items():
+        if team not in state.budgets:
+            state.team_log.append((now, state.applied, team, quota.gpus))
         tree.put_leaf(state, team, quota.gpus)
     changed = Quotas(dict(sorted(wanted.items())), fair_share, idle_sharing) if wanted else None
     if changed != state.quotas:

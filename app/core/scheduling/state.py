@@ -82,6 +82,8 @@ class State:
         """The number of the last change of the tree that was applied."""
         self.late: dict[int, int] = {}
         """Changes of the tree that were applied later than they say: by number, when."""
+        self.team_log: list[tuple[int, int, str, int | None]] = []
+        """When a team got a quota of its own, and of how many GPUs, or lost it; each with `applied` at that time."""
         self.fresh: dict[str, None] = {}
         """Who has begun to wait since the last pass."""
         self.roomier = True
@@ -146,14 +148,14 @@ class State:
         """K counts so many GPUs of the workload until then (FS-2)."""
         self.uncommit(workload)
         workload.committed_until = until
-        if until <= self.now or not gpus:
+        if until <= self.now:
             return
+        heappush(self.commitments, (until, workload.id, workload.epoch))
         workload.committed_gpus = gpus
         for budget in self.paths[workload.leaf]:
             budget.committed += gpus * until
             budget.committed_gpus += gpus
             budget.rated_at = -1
-        heappush(self.commitments, (until, workload.id, workload.epoch))
 
     def uncommit(self, workload: Workload) -> None:
         self.touched[workload.id] = None
