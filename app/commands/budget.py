@@ -17,9 +17,16 @@ Weight = Annotated[int, typer.Argument(metavar="WEIGHT", min=0, help="Its part, 
 
 
 @app.command("list")
-def list_budgets(world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
-    """The tree: each budget's fraction of its parent's claim, and its own claim."""
-    answer = call("GET", "budgets", world=world, endpoint=endpoint)
+def list_budgets(
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", metavar="NAME|ARN", help="And the shares of this cluster's GPUs.")
+    ] = None,
+    world: o.World = None,
+    endpoint: o.Endpoint = None,
+    as_json: o.Json = False,
+) -> None:
+    """The tree: each budget's fraction of its parent's claim, its own claim, and what it has of a cluster."""
+    answer = call("GET", "budgets", world=world, endpoint=endpoint, params={"cluster": cluster})
     rows = answer.get("budgets") if isinstance(answer, dict) else None
     if as_json or rows is None:
         show(answer, as_json=as_json)
@@ -28,6 +35,15 @@ def list_budgets(world: o.World = None, endpoint: o.Endpoint = None, as_json: o.
     for row in rows:
         depths[row["name"]] = depths[row["parent"]] + 1
     table([_line(row, depths[row["name"]]) for row in rows], empty="no budgets")
+    for arn in dict.fromkeys(share["cluster_arn"] for share in answer["shares"]):
+        shares = [share for share in answer["shares"] if share["cluster_arn"] == arn]
+        table([_share(share, depths.get(share["name"], 0)) for share in shares], title=arn)
+
+
+def _share(share: dict[str, Any], depth: int) -> dict[str, Any]:
+    hours = {f"{name}_hours": _hours(share[name]) for name in ("used", "committed", "owed")}
+    gpus = {name: share[f"{name}_gpus"] for name in ("claimed", "funded", "borrowed", "unfunded", "waiting")}
+    return {"budget": "  " * depth + share["name"], **hours, "ratio": share["ratio"], **gpus}
 
 
 def _line(row: dict[str, Any], depth: int) -> dict[str, Any]:

@@ -6,15 +6,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from app.core.budget_limits import DAY_MS, HOUR_MS, Holding, Span, Use, begins, held_by_day, spans, use_of
+from app.core.budget_shares import Share, shares
 from app.core.budget_tree import Limit, Node, Unit, grown
+from app.core.cluster import Cluster
 from app.core.errors import NotFound
 from app.core.scope import Scope
 from app.core.times import to_millis
-from app.store import budget_use, budgets
+from app.store import budget_use, budgets, clusters
 from app.store.budget_use import FleetKey
 from app.store.db import Tx
 from app.usecases import clocks
+from app.usecases.bills import of_cluster
 from app.usecases.budget_limits import gpu_price
+from app.usecases.fleet_memory import look_at
 
 DAYS = 30
 """How far back a budget's days are told, today among them (chosen)."""
@@ -88,3 +92,16 @@ async def _days(
     found = Counter(await budget_use.by_day(tx, world, counted, first, DAY_MS))
     found.update(held_by_day([one for these in held.values() for one in these], counted, first, now))
     return [(day, found[day]) for day in range(first, today + DAY_MS, DAY_MS)]
+
+
+async def shares_of(tx: Tx, world: str, cluster: str) -> list[tuple[Cluster, list[Share]]]:
+    """The share of each budget on the living clusters that are meant, by name, id or ARN."""
+    now = to_millis((await clocks.read(tx, world)).now)
+    account, region, name = of_cluster(cluster)[1:4]
+    found: list[tuple[Cluster, list[Share]]] = []
+    for one in await clusters.living(tx, world, account, region, name):
+        state = await look_at(tx, Scope(world, one.account, one.region), one.cluster_id, now)
+        found.append((one, [] if state is None else shares(state)))
+    if not found:
+        raise NotFound(f"No cluster of this world is called {cluster[:200]!r}. ListClusters shows those there are.")
+    return found

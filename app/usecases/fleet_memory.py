@@ -112,3 +112,14 @@ async def look(tx: Tx, scope: Scope, fleet: str) -> Loaded:
     if row.version is not None:
         MEMORY.put(scope, fleet, row.version, loaded)
     return loaded
+
+
+async def look_at(tx: Tx, scope: Scope, fleet: str, now: int) -> State | None:
+    """The state of the fleet at that instant, in milliseconds, if no pass decides anything until then: one of its own,
+    rebuilt from rows, since what is remembered must not run ahead. None: the fleet has had no pass."""
+    row = await scheduling.read(tx, scope, fleet)
+    if row is None or not row.state:
+        return None
+    state = (await _from_rows(tx, scope, fleet, row)).state
+    state.advance(max(now, state.now))
+    return state

@@ -143,3 +143,30 @@ def test_a_budget_burns_down(demo: TestWorld) -> None:
     shown = CliRunner().invoke(app, ["budget", "show", "research", "--world", demo.name, "--endpoint", demo.base])
     assert "2026-01-01       16.00" in shown.output
     assert demo.http.get(f"{demo.endpoint}/_windtunnel/budgets/nobody").status_code == 404
+
+
+def test_the_tree_tells_each_budgets_share_of_a_cluster(demo: TestWorld) -> None:
+    """CT-10, FS-2: U, K, E and the ratio; what is borrowed beyond the claim, unfunded or waits."""
+    work(demo, "demo", hours=2)
+    work(demo, "demo", "team-b")
+    demo.advance(hours=1)
+    told = demo.control("GET", "budgets", params={"cluster": "demo"})
+    assert {one["cluster_arn"].rpartition(":")[2].partition("/")[0] for one in told["shares"]} == {"cluster"}
+    shares = {one["name"]: one for one in told["shares"]}
+    hour = 3_600_000
+    one, two = shares["team-a"], shares["team-b"]
+    assert (one["claimed_gpus"], one["funded_gpus"], one["borrowed_gpus"], one["waiting_gpus"]) == (3, 8, 5, 0)
+    assert (two["claimed_gpus"], two["funded_gpus"], two["borrowed_gpus"], two["waiting_gpus"]) == (3, 0, 0, 8)
+    assert one["committed"] == 8 * hour
+    assert shares["research"]["committed"] == 8 * hour
+    assert one["owed"] == two["owed"] == 7 * 24 * 3 * hour, "three eighths of eight GPUs, for the whole window"
+    assert one["used"] - two["used"] == 8 * hour + 3 * hour - 3 * hour
+    assert float(one["ratio"]) == pytest.approx((one["used"] + one["committed"]) / one["owed"], abs=0.0005)
+    shown = CliRunner().invoke(
+        app, ["budget", "list", "--cluster", "demo", "--world", demo.name, "--endpoint", demo.base]
+    )
+    assert "  team-a" in shown.output
+    assert one["ratio"] in shown.output
+    again = demo.control("GET", "budgets", params={"cluster": "other"})
+    assert all(share["funded_gpus"] == 0 for share in again["shares"])
+    assert demo.http.get(f"{demo.endpoint}/_windtunnel/budgets?cluster=nothing").status_code == 404

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
 from app.core.budget_plan import Wanted
+from app.core.budget_shares import Share
 from app.core.budget_tree import LONGEST_NAME, MOST_AMOUNT, MOST_BUDGETS, MOST_WEIGHT, ROOT, Change, Node, Period, Unit
 from app.core.budget_tree import Limit as CoreLimit
 from app.core.times import from_millis, to_iso
@@ -85,8 +86,26 @@ class Budget(BaseModel):
     limits: list[Limit]
 
 
+class BudgetShare(BaseModel):
+    """A budget on a cluster now: the ratio decides whose work goes first, the lowest. GPU-time of the last seven days
+    is in GPU-milliseconds; before the budget or the cluster was there it counts as if used by the claim."""
+
+    cluster_arn: str
+    name: str
+    used: int = Field(description="Funded GPU-time.")
+    committed: int = Field(description="What protected work that runs will still use.")
+    owed: int = Field(description="Its claim of the GPU-time that there was.")
+    ratio: str | None = Field(examples=["0.981"], description="(used + committed) / owed; null without a claim.")
+    claimed_gpus: int
+    funded_gpus: int
+    unfunded_gpus: int
+    borrowed_gpus: int = Field(description="Funded ones beyond its claim.")
+    waiting_gpus: int
+
+
 class Budgets(BaseModel):
     budgets: list[Budget]
+    shares: list[BudgetShare] = Field(description="Of the clusters that were asked about, by budget.")
 
 
 class Standing(BaseModel):
@@ -129,9 +148,16 @@ class Changes(BaseModel):
 
 
 @router.get("/budgets", summary="The tree of budgets with its arithmetic")
-async def read_budgets(service: ServiceOf, world: WorldOf) -> Budgets:
+async def read_budgets(
+    service: ServiceOf,
+    world: WorldOf,
+    cluster: Annotated[str | None, Query(max_length=512, pattern=TEXT, description="Name, id or ARN.")] = None,
+) -> Budgets:
     """Each budget stands below its parent, siblings by name."""
-    return Budgets(budgets=[_shown(node) for node in await service.db.run(budgets.nodes, world)])
+    nodes = await service.db.run(budgets.nodes, world)
+    found = await service.db.run(budget_reports.shares_of, world, cluster) if cluster is not None else []
+    shown = [_share(one.arn, share) for one, shares in found for share in shares]
+    return Budgets(budgets=[_shown(node) for node in nodes], shares=shown)
 
 
 @router.post("/budgets", status_code=201, summary="Split a budget off its parent's claim")
@@ -212,6 +238,17 @@ def _shown(node: Node) -> Budget:
         is_leaf=node.is_leaf,
         limits=[_limit(one) for one in node.limits],
     )
+
+
+def _share(arn: str, share: Share) -> BudgetShare:
+    facts = {name: getattr(share, name) for name in Share.__slots__ if name != "ratio"}
+    return BudgetShare(cluster_arn=arn, ratio=None if share.ratio is None else _decimal(share.ratio), **facts)
+
+
+def _decimal(ratio: Fraction) -> str:
+    """Three decimals, rounded half up."""
+    thousandths = (2000 * ratio.numerator + ratio.denominator) // (2 * ratio.denominator)
+    return f"{thousandths // 1000}.{thousandths % 1000:03d}"
 
 
 def _exact(fraction: Fraction) -> str:
