@@ -2,7 +2,7 @@
 
 After Lifka, "The ANL/IBM SP scheduling system" (1995), and Slurm's backfill plugin, which reserves whole nodes. The
 limit that a job runs to is its true run time without interruption: kinder than real users' limits, which are several
-times too long. One reservation, for the head alone; Slurm keeps one for each of a hundred jobs.
+times too long. One reservation, for the head alone; Slurm keeps one for each job that it considers.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,8 +19,8 @@ Begin = Callable[[Job, frozenset[str]], None]
 INTERVAL = 30 * SECOND
 """Between two looks at those behind the head: Slurm's bf_interval."""
 
-DEPTH = 100
-"""How many jobs a pass tries, as Slurm's bf_max_job_test."""
+DEPTH = 500
+"""How many jobs a look considers: Slurm's bf_max_job_test, whose default of 100 starves short jobs (chosen)."""
 
 
 @dataclass(frozen=True, slots=True)
