@@ -13,6 +13,7 @@ from app.core.scheduling.decisions import (
     Fund,
     Move,
     Preempt,
+    Release,
     Requeue,
     Reserve,
     Unfund,
@@ -109,6 +110,11 @@ def _requeue(state: State, decision: Requeue) -> None:
     enqueue(state, workload)
 
 
+def _release(state: State, decision: Release) -> None:
+    """The node took the GPUs away when it went; from now on that is on record."""
+    state.released.pop(decision.workload, None)
+
+
 def _fill(state: State, decision: Fill) -> None:
     workload = state.workloads[decision.workload]
     kind = workload.evictable
@@ -177,6 +183,7 @@ _APPLY: dict[type, Callable[[State, Any], None]] = {
     Preempt: _preempt,
     Move: _move,
     Requeue: _requeue,
+    Release: _release,
     Fill: _fill,
     Reserve: _reserve,
     Unreserve: _unreserve,

@@ -92,6 +92,15 @@ class Requeue:
 
 
 @dataclass(frozen=True, slots=True)
+class Release:
+    """The gang waits again: a node that it was to get has gone, drains or has become smaller."""
+
+    at: int
+    workload: str
+    code: Code
+
+
+@dataclass(frozen=True, slots=True)
 class Fill:
     """The gang's hole is filled (FS-19)."""
 
@@ -160,4 +169,4 @@ class Warn:
     code: Code
 
 
-Decision = Admit | Preempt | Move | Requeue | Fill | Reserve | Unreserve | Unfund | Fund | Drained | Warn
+Decision = Admit | Preempt | Move | Requeue | Release | Fill | Reserve | Unreserve | Unfund | Fund | Drained | Warn

@@ -56,6 +56,7 @@ def _remove(state: State, workload: Workload) -> None:
     if workload.status is Status.WAITING:
         dequeue(state, workload)
     release(state, workload)
+    state.released.pop(workload.id, None)
     del state.workloads[workload.id]
 
 
@@ -208,6 +209,7 @@ def _break_claims(state: State, host: Host) -> None:
             state.unprotect(workload)
             workload.epoch += 1
             enqueue(state, workload)
+            state.released[workload_id] = None
 
 
 def _host(state: State, name: str) -> Host:

@@ -114,6 +114,7 @@ def keep_flags(state: State) -> dict[str, Any]:
         "pools": [list(key) for key in state.pools],
         "reservations": [_keep_reservation(state, reservation) for reservation in state.reservations.values()],
         "fresh": list(state.fresh),
+        "released": list(state.released),
         "roomier": state.roomier,
         "stirred": state.stirred,
         "reviewed_at": state.reviewed_at,
@@ -276,6 +277,7 @@ def _set_flags(state: State, flags: dict[str, Any]) -> None:
             heappush(timers, (at, name, state.workloads[name].epoch))
     state.draining = dict.fromkeys(flags.get("draining", ()))
     state.fresh = dict.fromkeys(flags.get("fresh", ()))
+    state.released = dict.fromkeys(flags.get("released", ()))
     state.host_count = flags.get("host_count", 0)
     state.roomier, state.stirred = flags.get("roomier", True), flags.get("stirred", False)
     state.reviewed_at, state.reserve_at = flags.get("reviewed_at", 0), flags.get("reserve_at")

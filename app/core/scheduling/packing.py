@@ -2,6 +2,7 @@
 
 from bisect import bisect_left, insort
 from collections.abc import Collection, Iterable
+from typing import Final
 
 
 class Host:
@@ -22,7 +23,9 @@ class Host:
         "zone",
     )
 
-    HEALTHY, DRAINING, DRAINED = "healthy", "draining", "drained"
+    HEALTHY: Final = "healthy"
+    DRAINING: Final = "draining"
+    DRAINED: Final = "drained"
 
     def __init__(self, name: str, number: int, gpus: int, model: str, zone: str) -> None:
         self.id = name

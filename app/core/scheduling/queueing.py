@@ -10,6 +10,9 @@ from app.core.scheduling.budgets import Budget, Group, Ratio, Shape, Turn, is_le
 from app.core.scheduling.state import State
 from app.core.scheduling.workload import Status, Workload
 
+_SPARE = 64
+"""So many entries of those that wait no more a leaf may have besides those of as many as wait."""
+
 
 def enqueue(state: State, workload: Workload) -> None:
     """The workload waits from now on."""
@@ -17,6 +20,8 @@ def enqueue(state: State, workload: Workload) -> None:
     leaf, shape = path[0], workload.shape
     insort(leaf.queue.setdefault(shape, []), workload.turn)
     heappush(leaf.oldest, (workload.submit, workload.id))
+    if len(leaf.oldest) > 2 * leaf.waiting_below + _SPARE:
+        leaf.oldest = sorted({entry for entry in leaf.oldest if entry[1] == workload.id or _waits(state, *entry)})
     alike = state.shapes.setdefault(_group(shape), {})
     alike[shape] = alike.get(shape, 0) + 1
     for budget in path:
@@ -59,16 +64,16 @@ def oldest(state: State, budget: Budget) -> int:
     times = []
     for leaf in budget.leaves:
         heap = leaf.oldest
-        while heap and not _waits(state, heap[0][1]):
+        while heap and not _waits(state, *heap[0]):
             heappop(heap)
         if heap:
             times.append(heap[0][0])
     return min(times, default=state.now)
 
 
-def _waits(state: State, name: str) -> bool:
+def _waits(state: State, submit: int, name: str) -> bool:
     workload = state.workloads.get(name)
-    return workload is not None and workload.status is Status.WAITING
+    return workload is not None and workload.status is Status.WAITING and workload.submit == submit
 
 
 def in_order(state: State, budgets: Iterable[Budget]) -> list[Budget]:

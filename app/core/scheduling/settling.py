@@ -2,13 +2,15 @@
 
 from app.core.scheduling.admission import admit, as_places, do
 from app.core.scheduling.budgets import Budget
-from app.core.scheduling.decisions import Admit, Code, Decision, Fill, Requeue, Unfund, Warn
+from app.core.scheduling.decisions import Admit, Code, Decision, Fill, Release, Requeue, Unfund, Warn
 from app.core.scheduling.state import State
 from app.core.scheduling.workload import Status, Workload
 
 
 def settle(state: State, made: list[Decision]) -> None:
-    """Evicted gangs leave, and those for whom they had to leave are bound."""
+    """Evicted gangs leave, and those for whom they had to leave are bound, unless a node took their GPUs away."""
+    for name in list(state.released):
+        do(state, made, Release(state.now, name, Code.NODES_CHANGED))
     while (workload := state.due(state.graces)) is not None:
         _leave(state, made, workload)
     while (workload := state.due(state.claims)) is not None:

@@ -84,6 +84,8 @@ class State:
         """Changes of the tree that were applied later than they say: by number, when."""
         self.team_log: list[tuple[int, int, str, int | None]] = []
         """When a team got a quota of its own, and of how many GPUs, or lost it; each with `applied` at that time."""
+        self.released: dict[str, None] = {}
+        """Who was held and waits again since the last pass, as a node took the GPUs away."""
         self.fresh: dict[str, None] = {}
         """Who has begun to wait since the last pass."""
         self.roomier = True
