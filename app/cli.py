@@ -27,6 +27,7 @@ from app.commands import (
     status,
     up,
     webhook,
+    workload,
     world,
 )
 from app.commands.exits import reporting
@@ -64,6 +65,8 @@ app.command()(status.status)
 app.command()(doctor.doctor)
 app.command()(bill.bill)
 app.command()(fleet.queue)
+app.command()(workload.why)
+app.command()(workload.decisions)
 app.command()(job.job)
 app.command()(logs.logs)
 app.command()(simulate.simulate)
@@ -72,7 +75,22 @@ app.command()(observe.requests)
 app.command()(observe.events)
 app.command()(observe.attachments)
 app.command()(observe.metrics)
-for noun in (clock, capacity, quota, budget, fault, fleet, image, alarm, price, webhook, world, snapshot, slurm):
+for noun in (
+    clock,
+    capacity,
+    quota,
+    budget,
+    fault,
+    fleet,
+    workload,
+    image,
+    alarm,
+    price,
+    webhook,
+    world,
+    snapshot,
+    slurm,
+):
     app.add_typer(noun.app, name=noun.__name__.rpartition(".")[2])
 
 

@@ -29,7 +29,7 @@ def _in_short(envelope: dict[str, Any]) -> dict[str, Any]:
     """An envelope as one row; --json has all of it."""
     detail = envelope["detail"]
     event, health = detail.get("EventDetails", {}), detail.get("HealthSummary", {})
-    said = (event.get("Description"), detail.get("FailureMessage"), health.get("HealthStatusReason"))
+    texts = (event.get("Description"), detail.get("FailureMessage"), health.get("HealthStatusReason"))
     return {
         "time": envelope["time"],
         "detail_type": envelope["detail-type"].removeprefix("SageMaker HyperPod "),
@@ -37,7 +37,7 @@ def _in_short(envelope: dict[str, Any]) -> dict[str, Any]:
         "group": event.get("InstanceGroupName"),
         "instance": event.get("InstanceId") or detail.get("InstanceId"),
         "status": event.get("EventLevel") or detail.get("ClusterStatus") or health.get("HealthStatus"),
-        "what": next(filter(None, said), None),
+        "what": next(filter(None, (*texts, detail.get("Message"))), None),
     }
 
 

@@ -16,7 +16,13 @@ SOURCE = "aws.sagemaker"
 CLUSTER_EVENT = "SageMaker HyperPod Cluster Event"
 STATE_CHANGE = "SageMaker HyperPod Cluster State Change"
 NODE_HEALTH = "SageMaker HyperPod Cluster Node Health Event"
-DETAIL_TYPES = (CLUSTER_EVENT, STATE_CHANGE, NODE_HEALTH)
+OWN_SOURCE = "windtunnel.scheduler"
+SESSION_WARNING = "Windtunnel Session Warning"
+PREEMPTION = "Windtunnel Workload Preemption"
+HOST_DRAINED = "Windtunnel Host Drained"
+OWN_TYPES = (SESSION_WARNING, PREEMPTION, HOST_DRAINED)
+"""What AWS does not send: the scheduler's own."""
+DETAIL_TYPES = (CLUSTER_EVENT, STATE_CHANGE, NODE_HEALTH, *OWN_TYPES)
 UNION = ("Cluster", "InstanceGroup", "InstanceGroupScaling", "Instance", "InstanceMonitor", "InstanceHealth")
 """The keys of `EventMetadata` as EventBridge delivers it: two more than the model has."""
 _SHOWN = (
@@ -83,15 +89,15 @@ def _recommendation(told: Health) -> str:
 
 
 def envelope(
-    envelope_id: str, detail_type: str, at: WorldTime, arn: str, detail: Mapping[str, Any], source: str = SOURCE
+    envelope_id: str, detail_type: str, at: WorldTime, arn: str, detail: Mapping[str, Any], source: str = ""
 ) -> dict[str, Any]:
-    """What EventBridge puts around a detail about the resource `arn`."""
+    """What EventBridge puts around a detail about the resource `arn`; the source is AWS's, or ours of our types."""
     _, _, _, region, account, _ = arn.split(":", 5)
     return {
         "version": "0",
         "id": envelope_id,
         "detail-type": detail_type,
-        "source": source,
+        "source": source or (OWN_SOURCE if detail_type in OWN_TYPES else SOURCE),
         "account": account,
         "time": to_iso(at)[:-5] + "Z",
         "region": region,

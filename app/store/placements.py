@@ -15,7 +15,8 @@ _PLACE = ("project", "location", "job_id", "replica", "number", "logical_id", "b
 # Nodes that take jobs: none of those that run the cluster itself, none of a restricted group, none that is to go. One
 # to which something is about to happen is not ready.
 NODES = f"""SELECT i.logical_id, i.instance_type, i.billings, i.status = 'Running'
-        AND i.reboot_at IS NULL AND i.replace_at IS NULL AND i.patch_at IS NULL AND i.examine_at IS NULL
+        AND i.reboot_at IS NULL AND i.replace_at IS NULL AND i.patch_at IS NULL AND i.examine_at IS NULL,
+        coalesce(i.zone, '')
     FROM instance i JOIN instance_group g
     ON (g.world, g.account, g.region, g.cluster_id, g.name) = (i.world, i.account, i.region, i.cluster_id, i.group_name)
     WHERE {_NODE} = ($1, $2, $3, $4) AND i.terminate_at IS NULL AND g.delete_requested_at IS NULL
@@ -53,6 +54,7 @@ class NodeRow(NamedTuple):
     billing: int
     ready: bool
     taken: int
+    zone: str = ""
 
 
 class UseRow(NamedTuple):
@@ -81,7 +83,7 @@ async def nodes(tx: Tx, scope: Scope, cluster_id: str) -> list[NodeRow]:
     """The cluster's nodes that take jobs, by their groups' order and their ordinals."""
     held = {row[0]: row[1] for row in await tx.fetch(HELD, *_key(scope, cluster_id))}
     rows = await tx.fetch(NODES, *_key(scope, cluster_id))
-    return [NodeRow(name, kind, billing, ready, held.get(name, 0)) for name, kind, billing, ready in rows]
+    return [NodeRow(name, kind, bill, ready, held.get(name, 0), zone) for name, kind, bill, ready, zone in rows]
 
 
 async def open_at(tx: Tx, scope: Scope, cluster_id: str, places: Iterable[Place], at: WorldTime) -> None:

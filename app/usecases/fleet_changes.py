@@ -143,7 +143,7 @@ class _Taker:
         self.changes.any = True
         kind = catalog.instance_type(node.instance_type)
         assert kind.gpu is not None
-        events.node_ready(self.state, name, self.at, gpus=kind.accelerators, model=kind.gpu.name)
+        events.node_ready(self.state, name, self.at, gpus=kind.accelerators, model=kind.gpu.name, zone=node.zone)
         host = self.state.hosts[name]
         self.row.hosts += 1
         self.loaded.hosts[name] = HostRow(name, host.number, host.gpus, host.model, host.zone, host.state)

@@ -44,8 +44,13 @@ async def follow(tx: Tx, scope: Scope, was: Cluster, batch: Batch, made: Decisio
         await _lose(tx, scope, cluster.cluster_id, held, batch.left, made.at)
     if was.deletion_begun_at is None and cluster.deletion_begun_at is not None:
         await fleet_jobs.fail(tx, scope, cluster.cluster_id, CLUSTER_GONE, made.at)
-    elif batch.came or was.in_service_at is not cluster.in_service_at:
+    if batch.left or batch.came or _is_another(was, cluster):
         await wakes.leave(tx, scope, wakes.FLEET, cluster.cluster_id, made.at)
+
+
+def _is_another(was: Cluster, now: Cluster) -> bool:
+    """It has come into service, or begun to go."""
+    return was.in_service_at is not now.in_service_at or was.deletion_begun_at is not now.deletion_begun_at
 
 
 async def taken_away(tx: Tx, scope: Scope, cluster_id: str, nodes: Sequence[str], at: WorldTime) -> None:

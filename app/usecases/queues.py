@@ -7,17 +7,20 @@ from app import catalog
 from app.core.admission import check_needs
 from app.core.cluster import Cluster
 from app.core.errors import LimitExceeded
-from app.core.scheduling.explaining import Reason, explain
+from app.core.job import job_name
+from app.core.scheduling.explaining import Explanation
+from app.core.scheduling.serving import in_turn
 from app.core.scheduling.workload import Status
 from app.core.scope import Scope
 from app.core.times import WorldTime, from_millis
-from app.store import capacity, clusters, fleet_jobs, placements, workloads
+from app.store import capacity, clusters, fleet_jobs, placements, sessions, workloads
 from app.store.db import Tx
 from app.store.fleet_jobs import Guest
 from app.store.placements import NodeRow
-from app.store.workloads import ENDED, NEW, Row
+from app.store.workloads import NEW, Row
 from app.usecases import clocks
 from app.usecases.bills import of_cluster
+from app.usecases.explanations import HOLE, reasoned
 from app.usecases.fleet_memory import Loaded, look
 from app.usecases.fleets import needs
 
@@ -25,12 +28,6 @@ MOST_SHOWN = 1000
 QUOTA_IN_USE = "quota-in-use"
 QUOTA_MESSAGE = "Others use the project's quota in this region. It starts in its turn, when enough of it is free."
 QUOTA_TOO_SMALL = "quota-too-small"
-NOT_SEEN = "not-seen-yet"
-NOT_SEEN_MESSAGE = "The scheduler looks at it within a second of the world's time."
-NO_NODE = "no-node"
-NO_NODE_MESSAGE = "No node of the cluster takes work now. It starts when one does."
-HOLE = "lost-nodes"
-HOLE_MESSAGE = "Nodes of the running gang are lost. It gets others ahead of all who wait, or is requeued (FS-19)."
 
 
 class Fleet(NamedTuple):
@@ -47,7 +44,8 @@ class Fleet(NamedTuple):
 class Queued(NamedTuple):
     """What waits: a workload of a cluster's fleet, or a job for the quota of its project; `gpus` in all; and why.
 
-    `lacking` are the replicas that wait for nodes in the places of lost ones, None: all wait.
+    `lacking` are the replicas that wait for nodes in the places of lost ones, None: all wait. `told` is what the
+    cluster's scheduler says of it, `priority` its place within its budget.
     """
 
     name: str
@@ -59,6 +57,8 @@ class Queued(NamedTuple):
     lacking: Sequence[str] | None
     reason: str
     message: str
+    priority: int = 0
+    told: Explanation | None = None
 
 
 async def fleets(tx: Tx, world: str, cluster: str | None) -> list[Fleet]:
@@ -70,59 +70,65 @@ async def fleets(tx: Tx, world: str, cluster: str | None) -> list[Fleet]:
     return found
 
 
-async def queue(tx: Tx, world: str, cluster: str | None) -> list[Queued]:
-    """Who waits, in the order of submission: on each cluster, and without one named for the quotas of regions."""
+async def queue(
+    tx: Tx, world: str, cluster: str | None, budget: str | None = None, limit: int = MOST_SHOWN
+) -> list[Queued]:
+    """Who waits, the first to be served first: on each cluster, and without one named for the quotas of regions."""
+    await sessions.see_one_state(tx)
     found: list[Queued] = []
     for one in await _clusters(tx, world, cluster):
-        if one.hosts:
+        if one.hosts and len(found) < limit:
             scope = Scope(world, one.account, one.region)
             loaded = await look(tx, scope, one.cluster_id)
-            found += await _of_cluster(tx, scope, one, loaded)
-    if cluster is None:
+            found += await _of_cluster(tx, scope, one, loaded, budget, limit - len(found))
+    if cluster is None and budget is None:
         found += await _for_quota(tx, world)
-    return found
+    return found[:limit]
 
 
-async def _of_cluster(tx: Tx, scope: Scope, cluster: Cluster, loaded: Loaded) -> list[Queued]:
+async def _of_cluster(
+    tx: Tx, scope: Scope, cluster: Cluster, loaded: Loaded, budget: str | None, limit: int
+) -> list[Queued]:
     guests = {guest.job_id: guest for guest in await fleet_jobs.holes(tx, scope, cluster.cluster_id)}
     names = await fleet_jobs.shown_names(tx, scope, cluster.cluster_id)
+    rows = await workloads.living(tx, scope, cluster.cluster_id)
     found: list[Queued] = []
-    for row in await _rows(tx, scope, cluster, loaded):
-        why = _why(loaded, row)
-        if why is None:
-            continue
-        gpus, reason, message = why
-        name = row.name if row.job is None else f"projects/{row.project}/locations/{row.location}/customJobs/{row.name}"
+    for row in _in_turn(loaded, [row for row in rows if budget is None or budget in _path(loaded, row)])[:limit]:
+        why = reasoned(loaded, row)
         guest = guests.get(row.name)
-        lacking = guest.lacking if guest is not None and reason == HOLE else None
-        shown = names.get(row.name, row.name)
-        found.append(Queued(name, shown, cluster, row.leaf, from_millis(row.submit), gpus, lacking, reason, message))
-        if len(found) == MOST_SHOWN:
-            break
+        found.append(
+            Queued(
+                row.name if row.job is None else job_name(*row.job),
+                names.get(row.name, row.name),
+                cluster,
+                row.leaf,
+                from_millis(row.submit),
+                why.wanted,
+                guest.lacking if guest is not None and why.reason == HOLE else None,
+                why.reason,
+                why.message,
+                row.priority,
+                why.told,
+            )
+        )
     return found
 
 
-async def _rows(tx: Tx, scope: Scope, cluster: Cluster, loaded: Loaded) -> list[Row]:
-    """The living workloads, those that no pass has seen among them."""
-    rows = {row.name: row for row in await workloads.living(tx, scope, cluster.cluster_id)}
-    return [loaded.rows.get(name, row) for name, row in rows.items()]
+def _path(loaded: Loaded, row: Row) -> list[str]:
+    """The workload's budget and those above it."""
+    if row.leaf is None:
+        return []
+    return [budget.id for budget in loaded.state.paths.get(row.leaf, ())] or [row.leaf]
 
 
-def _why(loaded: Loaded, row: Row) -> tuple[int, str, str] | None:
-    """How many GPUs the workload waits for, the reason and a message; None: it waits for nothing."""
-    if row.status == ENDED:
-        return None
-    if row.status == NEW:
-        return row.gpus * row.replicas, NOT_SEEN, NOT_SEEN_MESSAGE
-    workload = loaded.state.workloads.get(row.name)
-    if workload is None:
-        return (0, NO_NODE, NO_NODE_MESSAGE) if row.gpus == 0 and row.status == "waiting" else None
-    if workload.status is Status.RUNNING:
-        return (row.gpus * workload.missing, HOLE, HOLE_MESSAGE) if row.name in loaded.state.holes else None
-    told = explain(loaded.state, row.name, loaded.state.now)
-    if told.reason is Reason.NO_SUCH_NODE and not loaded.state.hosts:
-        return told.wanted, NO_NODE, NO_NODE_MESSAGE
-    return told.wanted, told.reason.value, told.unblocks
+def _in_turn(loaded: Loaded, rows: Sequence[Row]) -> list[Row]:
+    """Those that wait: gangs that have lost nodes, who is about to start, then in the policy's order; at last those
+    that need no GPUs, and those that no pass has seen."""
+    state, known = loaded.state, {row.name: row for row in rows}
+    held = [name for name, one in state.workloads.items() if one.status is Status.HELD]
+    others = [row.name for row in rows if row.status == NEW or (row.gpus == 0 and row.status == "waiting")]
+    names = [*state.holes, *held, *(one.id for one in in_turn(state)), *others]
+    return [known[name] for name in dict.fromkeys(names) if name in known]
 
 
 async def _for_quota(tx: Tx, world: str) -> list[Queued]:

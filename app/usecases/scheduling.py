@@ -20,10 +20,11 @@ from app.core.scheduling.decisions import Admit, Decision, Requeue
 from app.core.scheduling.keeping import keep_flags
 from app.core.scheduling.policy import SECOND
 from app.core.scheduling.schedule import next_due, schedule
+from app.core.scheduling_news import messages
 from app.core.scope import Scope
 from app.core.times import WorldTime, floor_second, from_millis, to_millis
 from app.core.world import World
-from app.store import clusters, placements, scheduling, workloads, worlds
+from app.store import clusters, outbox, placements, scheduling, workloads, worlds
 from app.store.db import CONNECTION_LOST, Tx
 from app.store.placements import NodeRow
 from app.store.scheduling import Due, FleetRow
@@ -111,7 +112,10 @@ class _Pass:
         what = fleet_binding.effects(self.loaded, made, changes.holes, changes.refused)
         what.bind.update(dict.fromkeys(bare))
         self._work(made)
+        what.evict.update(dict.fromkeys(self._own_that_ended()))
         await fleet_binding.carry_out(self.tx, self.scope, self.fleet, self.loaded, nodes, what, self.now)
+        if cluster is not None:
+            await outbox.announce(self.tx, self.scope, self.fleet, self.now, messages(cluster, made))
         await self._write(made, [*counts, *bare, *over], limits)
         await workloads.forget_news(self.tx, self.scope, self.fleet, counts)
         if made or changes.any or was_due:
@@ -142,6 +146,11 @@ class _Pass:
             if row.name in self.state.workloads:
                 events.finish(self.state, row.name, self.at)
         return [row.name for row in own]
+
+    def _own_that_ended(self) -> list[str]:
+        """They give back their nodes; a job's pass does that for the job."""
+        rows = [self.loaded.rows[name] for name in self.state.touched if name in self.loaded.rows]
+        return [row.name for row in rows if row.ended_at is not None and row.job is None]
 
     def _work(self, made: Sequence[Decision]) -> None:
         """What our own workloads have done, and when they will be done (FS-5)."""

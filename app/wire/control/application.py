@@ -12,6 +12,7 @@ from app.wire.control import (
     budgets,
     capacity,
     clock,
+    decisions,
     document,
     events,
     faults,
@@ -31,6 +32,7 @@ from app.wire.control import (
     snapshots,
     streams,
     webhooks,
+    workloads,
     worlds,
 )
 from app.wire.control.vocabulary import Refused
@@ -55,6 +57,8 @@ NOUNS = (
     bills,
     budgets,
     fleets,
+    workloads,
+    decisions,
     jobs,
     logs,
     events,
