@@ -12,9 +12,6 @@ from app.commands.output import as_json_text, show, table, text
 app = typer.Typer(help="Work that is submitted to a cluster's scheduler.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(metavar="WORKLOAD", help="Its name; of a job its id or display name.")]
 Cluster = Annotated[str | None, typer.Option("--cluster", metavar="NAME|ARN", help="Else the only one that fits.")]
-Kind = Literal[
-    "admit", "preempt", "move", "requeue", "fill", "reserve", "unreserve", "unfund", "fund", "drained", "warn"
-]
 _COLUMNS = ("workload", "cluster", "budget", "gpus", "priority", "status", "funded", "submitted", "started", "until")
 
 
@@ -76,7 +73,7 @@ def list_workloads(
     cluster: Cluster = None,
     budget: Annotated[str | None, typer.Option("--budget", metavar="NAME")] = None,
     status: Annotated[
-        list[Literal["new", "waiting", "held", "running", "leaving", "ended"]] | None,
+        list[str] | None,
         typer.Option("--status", help="May be given several times."),
     ] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many of the newest (100).")] = None,
@@ -177,7 +174,7 @@ def _ratio(one: dict[str, Any]) -> str:
 def decisions(
     cluster: Cluster = None,
     workload: Annotated[str | None, typer.Option("--workload", metavar="WORKLOAD")] = None,
-    kind: Annotated[list[Kind] | None, typer.Option("--kind", help="May be given several times.")] = None,
+    kind: Annotated[list[str] | None, typer.Option("--kind", help="May be given several times.")] = None,
     after: Annotated[int | None, typer.Option("--after", min=0, help="Of one cluster, behind that number.")] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many (100).")] = None,
     world: o.World = None,

@@ -73,8 +73,8 @@ async def _shown(tx: Tx, world: str, cluster: str, home: Home) -> Fleet:
     if not row.state:
         return Fleet(found, policy, tuple(row.policy), lead)
     state = (await look(tx, scope, fleet)).state
-    known, waiting = state.workloads.values(), sum(state.shapes.values())
-    running = sum(1 for one in known if one.places)
+    known = state.workloads.values()
+    running, waiting = (sum(bool(one.places) is runs for one in known) for runs in (True, False))
     kept = tuple(state.reservations.values())
     return Fleet(found, policy, tuple(row.policy), lead, state.now, _gpus(state), running, waiting, kept)
 

@@ -108,7 +108,10 @@ def test_priority_orders_within_a_budget(world: TestWorld) -> None:
     world.control("PATCH", "workloads/late", json={"priority": 5})
     world.advance(0)
     rows = world.control("GET", "queue")["queue"]
-    assert [(row["job_name"], row["priority"], row["ahead"]) for row in rows] == [("late", 5, []), ("early", 0, ["late"])]
+    assert [(row["job_name"], row["priority"], row["ahead"]) for row in rows] == [
+        ("late", 5, []),
+        ("early", 0, ["late"]),
+    ]
     funded(world, "other", "b", 1)
     rows = world.control("GET", "queue")["queue"]
     assert [row["job_name"] for row in rows] == ["other", "late", "early"]
@@ -167,7 +170,7 @@ def test_a_fleet_may_be_for_sessions_alone(world: TestWorld) -> None:
     """FS-12, CT-10."""
     fleet(world, 1, a=1)
     shown = world.control("PATCH", "fleets/demo", json={"sessions_only": True, "warning_seconds": 600})
-    assert shown["changed"] == ["sessions_only", "warning_seconds"]
+    assert shown["changed"] == ["warning_seconds", "sessions_only"]
     answer = world.http.post(f"{world.endpoint}/_windtunnel/workloads", json={"name": "x", "gpus": 1})
     assert (answer.status_code, "sessions alone" in answer.text) == (400, True)
     submit(world, "s", 1, kind="session")
