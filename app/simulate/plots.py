@@ -34,8 +34,9 @@ def draw(results: Sequence[Result], folder: Path, kind: str = "svg") -> list[Pat
         "delivery": partial(_delivery, columns),
     }
     for name, of_name in columns.items():
-        pictures[f"occupancy-{name}"] = partial(_occupancy, of_name[0])
-        pictures[f"shares-{name}"] = partial(_shares, of_name[0])
+        called = name.replace(" ", "-")
+        pictures[f"occupancy-{called}"] = partial(_occupancy, of_name[0])
+        pictures[f"shares-{called}"] = partial(_shares, of_name[0])
     found: list[Path] = []
     with matplotlib.rc_context({"svg.hashsalt": "windtunnel", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3}):
         for name, picture in pictures.items():
