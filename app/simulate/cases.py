@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from app.core.errors import Invalid
+from app.simulate.bound import Bound, upper_bound
 from app.simulate.engine import run
 from app.simulate.measures import Picture, picture_of
 from app.simulate.policies import POLICIES
@@ -38,6 +39,8 @@ class Result:
     begins: int
     ends: int
     picture: Picture
+    bound: Bound
+    """Of the trace, whatever the policy."""
 
 
 def solve(case: Case, progress: Callable[[int, int], None] | None = None) -> Result:
@@ -48,5 +51,14 @@ def solve(case: Case, progress: Callable[[int, int], None] | None = None) -> Res
     scheduler = POLICIES[case.policy](trace, case.settings)
     told = None if progress is None else lambda now: progress(now, trace.ends)
     made = run(trace, scheduler, policy=case.policy, progress=told)
-    picture = picture_of(made)
-    return Result(case.name, trace.name, trace.source, trace.gpus, len(trace.jobs), trace.begins, trace.ends, picture)
+    return Result(
+        name=case.name,
+        trace=trace.name,
+        source=trace.source,
+        gpus=trace.gpus,
+        jobs=len(trace.jobs),
+        begins=trace.begins,
+        ends=trace.ends,
+        picture=picture_of(made),
+        bound=upper_bound(trace),
+    )

@@ -55,8 +55,8 @@ def _waits(columns: dict[str, list[Result]], figure: "Figure") -> None:
         axes = figure.add_subplot(1, len(kinds), at + 1)
         for colour, (name, waits) in zip(_colours(len(curves)), curves.items(), strict=True):
             curve = waits[kind].curve()
-            seconds = [max(wait / SECOND, 1) for wait, _ in curve]
-            axes.step(seconds, [100 * part for _, part in curve], where="post", color=colour, label=name)
+            seconds = [1.0, *(max(wait / SECOND, 1) for wait, _ in curve)]
+            axes.step(seconds, [0.0, *(100 * part for _, part in curve)], where="post", color=colour, label=name)
         axes.set(title=kind, xscale="log", xlabel="wait, s", ylim=(0, 101), ylabel="" if at else "started, %")
     if kinds:
         figure.axes[0].legend(loc="lower right")
@@ -91,14 +91,16 @@ def _occupancy(result: Result, figure: "Figure") -> None:
     funded = [100 * charged / of for charged, of in zip(hours.charged, whole, strict=True)]
     rest = [100 * (held - charged) / of for held, charged, of in zip(hours.held, hours.charged, whole, strict=True)]
     axes.stackplot(days, funded, rest, colors=(FUNDED, UNFUNDED), labels=("funded", "unfunded"), step="post")
-    axes.set(xlabel="day", ylabel="of the capacity, %", ylim=(0, 101), facecolor=FREE)
+    axes.set(xlabel="day", ylabel="of the capacity, %", xlim=(0, len(whole) / DAY), ylim=(0, 101), facecolor=FREE)
     axes.set_title(f"Occupancy under {result.name}, {result.trace}")
     axes.legend(loc="lower left")
 
 
 def _shares(result: Result, figure: "Figure") -> None:
-    axes, hours = figure.add_subplot(), result.picture.hours
-    width = min(DAY, len(hours.capacity))
+    from matplotlib import colormaps
+
+    axes, hours, tones = figure.add_subplot(), result.picture.hours, colormaps["tab20"]
+    width = min(DAY, max(1, len(hours.capacity) // 4))
     days = [at / DAY for at in range(width, len(hours.capacity) + 1)]
     whole = [of or 1 for of in rolling(hours.capacity, width)]
     areas = [
@@ -106,10 +108,15 @@ def _shares(result: Result, figure: "Figure") -> None:
         for leaf in hours.claims
     ]
     axes.stackplot(
-        days, *areas, colors=_colours(len(areas)), labels=list(hours.claims), edgecolor="white", linewidth=0.3
+        days,
+        *areas,
+        colors=[tones(at % 20) for at in range(len(areas))],
+        labels=list(hours.claims),
+        edgecolor="white",
+        linewidth=0.3,
     )
     _mark_claims(axes, [float(claim) for claim in hours.claims.values()])
-    axes.set(xlabel="day", ylabel="of the capacity, %, over the last 24 h", ylim=(0, 101))
+    axes.set(xlabel="day", ylabel=f"of the capacity, %, over the last {width} h", ylim=(0, 101))
     axes.set_title(f"Funded use by leaf under {result.name}, {result.trace}; on the right the claims")
     figure.legend(loc="outside right upper", fontsize=7, reverse=True)
 

@@ -37,6 +37,9 @@ def summary(results: Sequence[Result]) -> Row:
         "delivered_whole": _mean(measure.whole.total for measure in measures),
         "occupancy": _mean(measure.occupancy for measure in measures),
         "unfunded": _mean(measure.unfunded for measure in measures),
+        "bound": _mean(result.bound.day.total for result in results),
+        "bound_occupancy": _mean(result.bound.occupancy for result in results),
+        "bound_unfunded": _mean(result.bound.unfunded for result in results),
     }
     return found | _waits(pooled(results)) | _stops(results, measures)
 

@@ -27,7 +27,17 @@ from app.simulate.workloads import Trace
 
 SHOWN = (
     *("seeds", "delivered", "bound", "delivered_least_seed", "leaves_at_least_95", "worst_leaf", "jain"),
-    *("occupancy", "unfunded", "debug_p50_s", "debug_p90_s", "all_p50_s", "all_p90_s", "large_p90_s"),
+    *(
+        "occupancy",
+        "bound_occupancy",
+        "unfunded",
+        "bound_unfunded",
+        "debug_p50_s",
+        "debug_p90_s",
+        "all_p50_s",
+        "all_p90_s",
+        "large_p90_s",
+    ),
     *("evictions_per_day", "evictions_lost_gpu_hours_per_day", "repairs", "repairs_needing_a_person"),
 )
 

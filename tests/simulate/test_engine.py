@@ -19,7 +19,7 @@ from app.simulate.policy import Drained, Outcome, Started
 from app.simulate.records import NEVER, Cause, Run
 from app.simulate.settings import Settings
 from app.simulate.workloads import Job, Mishap, Node, Share, Trace
-from tests.simulate.traces import HOUR, MINUTE, SECOND, at_random, trace
+from tests.simulate.small import HOUR, MINUTE, SECOND, at_random, trace
 
 SEEDS = st.integers(0, 10_000)
 

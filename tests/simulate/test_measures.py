@@ -14,7 +14,7 @@ from app.simulate.records import NEVER, Cause, Run
 from app.simulate.settings import Settings
 from app.simulate.waits import Waits
 from app.simulate.workloads import Job, Mishap, Trace
-from tests.simulate.traces import HOUR, MINUTE, SECOND, TREE, at_random, trace
+from tests.simulate.small import HOUR, MINUTE, SECOND, TREE, at_random, trace
 
 SEEDS = st.integers(0, 10_000)
 

@@ -12,7 +12,7 @@ from app.simulate.cases import Case, solve
 from app.simulate.files import write
 from app.simulate.plots import draw
 from app.simulate.report import summary
-from tests.simulate.traces import at_random
+from tests.simulate.small import at_random
 
 CASES = [Case("budget", partial(at_random, seed), label=label) for seed in (1, 2) for label in ("", "again")]
 
