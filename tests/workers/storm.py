@@ -37,8 +37,8 @@ class Load(threading.Thread):
 def kill_workers(
     world: TestWorld, settings: Settings, loads: Sequence[Load], kills: int, kinds: Sequence[str] = KINDS
 ) -> None:
-    """Kill one worker after the other while the loads run, and until they have done some deeds, however slow the machine
-    is; then all is ended and the world is frozen.
+    """Kill one worker after the other while the loads run, until they have done some deeds, however slow the machine is;
+    then all is ended and the world is frozen.
 
     No client has seen anything but answers and refusals.
     """
@@ -63,4 +63,5 @@ def kill_workers(
         for one in workers:
             one.stop()
         world.control("POST", "clock", json={"frozen": True})
-    assert [load.failure for load in loads if load.failure] == []
+    failures = [repr(load.failure) for load in loads if load.failure]
+    assert not failures, failures

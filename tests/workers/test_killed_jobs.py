@@ -35,7 +35,7 @@ def test_twenty_five_kills_while_jobs_run(settings: Settings, remote: Running) -
     checked = job_balance(world)
     print(f"{sum(one.done for one in clients)} deeds; checked {checked}")
     assert checked["jobs"] > 10
-    assert checked["intervals"] > 50
+    assert checked["intervals"] > 10
     assert {one["ended_at"] is None for one in _jobs(world)} == {False}
 
 
