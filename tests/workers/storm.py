@@ -37,8 +37,9 @@ class Load(threading.Thread):
 def kill_workers(
     world: TestWorld, settings: Settings, loads: Sequence[Load], kills: int, kinds: Sequence[str] = KINDS
 ) -> None:
-    """Kill one worker after the other while the loads run, until they have done some deeds, however slow the machine is;
-    then all is ended and the world is frozen.
+    """Kill one worker after the other while the loads run, until they have done some deeds, however slow the machine.
+
+    Then all is ended and the world is frozen.
 
     No client has seen anything but answers and refusals.
     """
