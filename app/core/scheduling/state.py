@@ -141,6 +141,8 @@ class State:
 
     def ratio(self, budget: Budget, more: int = 0) -> Ratio:
         """(U + K) / E of the budget now, with `more` GPU-time in K."""
+        if budget.rated_at == self.now and not more:
+            return budget.rated
         return budget.ratio(self.now, self.policy.window, self.capacity, more)
 
     def leaf_of(self, workload: Workload) -> Budget:
