@@ -154,7 +154,7 @@ class Line:
                 heapify(heads)
                 self._heads[leaf.id] = heads
                 self._leaves[leaf.id] = leaf
-                for budget in leaf.path():
+                for budget in state.paths[leaf.id] if leaf is not state.stray else (leaf,):
                     self._active[budget.id] = self._active.get(budget.id, 0) + 1
 
     def first(self) -> Workload | None:
@@ -207,5 +207,5 @@ class Line:
 
     def _close(self, leaf: Budget) -> None:
         if not self._heads[leaf.id]:
-            for budget in leaf.path():
+            for budget in self.state.paths[leaf.id] if leaf is not self.state.stray else (leaf,):
                 self._active[budget.id] -= 1
