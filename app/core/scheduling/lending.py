@@ -234,8 +234,7 @@ class _Room:
                 self.replicas -= self._replicas_on(name) - before
 
     def _replicas_on(self, name: str) -> int:
-        """What is below zero is held already, for GPUs that others are about to leave."""
-        return (max(0, self.state.hosts[name].free) + self.gain.get(name, 0)) // self.workload.gpus
+        return max(0, self.state.hosts[name].room + self.gain.get(name, 0)) // self.workload.gpus
 
     def places(self) -> dict[str, int]:
         """Where the victims leave, the fullest host first, and what is free besides."""
