@@ -248,7 +248,7 @@ class State:
         """So many more of the host's GPUs are free, unfunded, expired, about to be left."""
         if host.pool is not None:
             host.pool.change(host, free, unfunded, expired, leaving)
-            if free > 0 and host.free + host.unfunded > 0:
+            if free > 0 and host.room + host.unfunded > 0:
                 self.roomier = True
             return
         host.free += free
