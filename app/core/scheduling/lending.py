@@ -150,8 +150,9 @@ class _Serving:
 
     def _own(self, workload: Workload) -> list[Workload]:
         leaf = self.state.leaf_of(workload)
-        own = first_to_go(self.state, [*leaf.unfunded, *leaf.expired])
-        return [victim for victim in own if yields(victim, workload)]
+        workloads = self.state.workloads
+        own = [name for name in chain(leaf.unfunded, leaf.expired) if yields(workloads[name], workload)]
+        return first_to_go(self.state, own)
 
     def _commit(self, workload: Workload, victims: list[Workload], places: dict[str, int]) -> None:
         state = self.state
