@@ -51,7 +51,9 @@ async def take(
     for one in due:
         counts[one.name] = counts.get(one.name, 0) + 1
     await _know_new(tx, scope, fleet, loaded, due)
-    tree = [tree_change(one) for one in await budgets.changes(tx, scope.world, loaded.state.applied)]
+    tree: list[TreeChange] = []
+    if loaded.state.quotas is None:  # else its teams stand in for the world's budgets (FS-17)
+        tree = [tree_change(one) for one in await budgets.changes(tx, scope.world, loaded.state.applied)]
     taker = _Taker(loaded, row, at)
     taker.take([one for one in tree if one.at <= at], due)
     taker.sync(nodes, await hosts.marks(tx, scope, fleet))

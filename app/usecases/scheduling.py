@@ -29,7 +29,7 @@ from app.store.db import CONNECTION_LOST, Tx
 from app.store.placements import NodeRow
 from app.store.scheduling import Due, FleetRow
 from app.store.workloads import ENDED, Row
-from app.usecases import budget_limits, fleet_binding, fleet_changes, host_repairs
+from app.usecases import budget_limits, fleet_binding, fleet_changes, host_repairs, team_quotas
 from app.usecases.budget_limits import Outlook
 from app.usecases.fleet_changes import standing
 from app.usecases.fleet_memory import MEMORY, Loaded, load
@@ -101,12 +101,13 @@ class _Pass:
         """How many workloads were bound."""
         gone = cluster is None or cluster.delete_requested_at is not None
         nodes = await self._nodes(cluster, gone=gone)
+        split = await self._split(cluster, nodes)
         changes, counts = await fleet_changes.take(
             self.tx, self.scope, self.fleet, self.row, self.loaded, nodes, self.at
         )
         limits = await budget_limits.refresh(self.tx, self.scope, self.fleet, self.state, self.at)
         was_due = self.row.due_at is not None and to_millis(self.row.due_at) <= self.at
-        made = schedule(self.state, self.at) if changes.any or was_due or limits.changed else []
+        made = schedule(self.state, self.at) if changes.any or was_due or split or limits.changed else []
         await host_repairs.begin(self.tx, self.world, self.scope, self.fleet, self.loaded, self.now)
         over = self._end_own() if gone else []
         bare = self._without_gpus(nodes)
@@ -122,6 +123,13 @@ class _Pass:
         if made or changes.any or was_due:
             await budget_limits.tell_others(self.tx, self.scope, self.fleet, limits, self.at)
         return len(what.bind)
+
+    async def _split(self, cluster: Cluster | None, nodes: Sequence[NodeRow]) -> bool:
+        """By the cluster's compute quotas, if it has any; whether they have changed (FS-17)."""
+        if cluster is None:
+            return False
+        types = {one.instance_type for one in nodes}
+        return await team_quotas.refresh(self.tx, self.scope, cluster, self.state, types, self.at)
 
     async def _nodes(self, cluster: Cluster | None, *, gone: bool) -> Sequence[NodeRow]:
         """The cluster's nodes, none before it is in service: until then it has no scheduler (chosen)."""
