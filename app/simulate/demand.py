@@ -74,8 +74,12 @@ class Level:
 def aims(lab: Lab, seed: int) -> dict[str, list[int]]:
     """GPU-seconds that each leaf aims to demand, by hour: idle, steady and bursting, and their sum within bounds."""
     hours, warmup, whole = lab.ends // HOUR, lab.warmup // HOUR, lab.gpus * 3600
+    days = _days(lab, Stream(seed, "days"), hours)
     found = {
-        leaf: [whole * claim // WHOLE * mood // WHOLE for mood in _moods(lab, Stream(seed, f"mood/{leaf}"), hours)]
+        leaf: [
+            whole * claim // WHOLE * mood // WHOLE * day // WHOLE
+            for mood, day in zip(_moods(lab, Stream(seed, f"mood/{leaf}"), hours), days, strict=True)
+        ]
         for leaf, claim in claims(lab.shares).items()
     }
     least, most = whole * lab.funded_least // WHOLE, whole * lab.funded_most // WHOLE
@@ -98,6 +102,20 @@ def _moods(lab: Lab, stream: Stream, hours: int) -> list[int]:
         length, level = moods[at]
         found += [level] * max(1, length * EXPONENTIAL.quantile(stream.share()) // 1000 // HOUR)
         at = (at + 1 + stream.below(2)) % 3
+    return found[:hours]
+
+
+def _days(lab: Lab, stream: Stream, hours: int) -> list[int]:
+    """What all leaves' demand is multiplied by in each hour."""
+    found: list[int] = []
+    for day in range(-(-hours // 24)):
+        drawn = stream.share()
+        if drawn < lab.slack[0]:
+            found += [lab.slack[1]] * 24
+        elif drawn < lab.slack[0] + lab.crunch[0]:
+            found += [lab.crunch[1] if working(lab, 24 * day + hour) == WHOLE else WHOLE for hour in range(24)]
+        else:
+            found += [WHOLE] * 24
     return found[:hours]
 
 

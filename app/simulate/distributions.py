@@ -87,7 +87,10 @@ class Stream:
 
     def pick(self, weights: tuple[tuple[Thing, int], ...]) -> Thing:
         """One of the things, by weight."""
-        mark = self.below(sum(weight for _, weight in weights))
+        total = 0
+        for _, weight in weights:
+            total += weight
+        mark = self.below(total)
         for thing, weight in weights:
             mark -= weight
             if mark < 0:

@@ -83,25 +83,34 @@ def _debugging(lab: Lab, placing: Placing, asking: dict[str, Asking]) -> None:
 
 def _calibrate(lab: Lab, stream: Stream, placing: Placing, asking: dict[str, Asking]) -> None:
     """Takes small jobs away, or adds some, until the mean demand of the measured time is as asked for."""
-    first = lab.warmup // HOUR
-    whole = lab.gpus * (lab.measured // SECOND)
-    excess = sum(placing.level.hours[first:]) - whole * lab.funded_mean // WHOLE
-    small = [at for at, (submit, job) in enumerate(placing.jobs) if lab.warmup <= submit and _is_spare(job)]
-    dropped = set()
-    while excess > whole * CLOSE_ENOUGH // WHOLE and small:
-        at = small.pop(stream.below(len(small)))
-        dropped.add(at)
-        submit, job = placing.jobs[at]
-        placing.level.add(submit, submit + job.runtime, -job.size)
-        excess -= job.size * min(job.runtime, lab.ends - submit) // SECOND
-    placing.jobs = [job for at, job in enumerate(placing.jobs) if at not in dropped]
+    first, allowed = lab.warmup // HOUR, lab.gpus * (lab.measured // SECOND) * CLOSE_ENOUGH // WHOLE
+    excess = sum(placing.level.hours[first:]) - lab.gpus * (lab.measured // SECOND) * lab.funded_mean // WHOLE
+    excess -= _drop(lab, stream, placing, excess - allowed)
     leaves = tuple(claims(lab.shares).items())
-    while excess < -whole * CLOSE_ENOUGH // WHOLE:
+    while excess < -allowed:
         leaf = stream.pick(leaves)
         batch = [job for job in (asking[leaf].work() for _ in range(20)) if _is_spare(job)]
         before = sum(placing.level.hours[first:])
         placing.place_small(leaf, batch)
         excess += sum(placing.level.hours[first:]) - before
+
+
+def _drop(lab: Lab, stream: Stream, placing: Placing, gpu_seconds: int) -> int:
+    """Takes so much away, and says how much it was: small jobs, and large ones where those do not suffice."""
+    measured = [at for at, (submit, job) in enumerate(placing.jobs) if lab.warmup <= submit and not job.debug]
+    small = [at for at in measured if not is_large(placing.jobs[at][1])]
+    large = [at for at in measured if is_large(placing.jobs[at][1])]
+    dropped: set[int] = set()
+    done = 0
+    while done < gpu_seconds and (small or large):
+        pool = small or large
+        at = pool.pop(stream.below(len(pool)))
+        dropped.add(at)
+        submit, job = placing.jobs[at]
+        placing.level.add(submit, submit + job.runtime, -job.size)
+        done += job.size * min(job.runtime, lab.ends - submit) // SECOND
+    placing.jobs = [job for at, job in enumerate(placing.jobs) if at not in dropped]
+    return done
 
 
 def _is_spare(job: Job) -> bool:

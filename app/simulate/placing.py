@@ -1,10 +1,10 @@
 """When the funded jobs are submitted: large ones where most demand is missing, small ones in what is left."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from app.core.scheduling.policy import HOUR, MINUTE
 from app.simulate.asking import NODE_SIZES, SECOND
-from app.simulate.demand import EXPONENTIAL, Level, Openings
+from app.simulate.demand import EXPONENTIAL, Level, Openings, claims
 from app.simulate.distributions import WHOLE, Stream
 from app.simulate.lab import Lab
 from app.simulate.workloads import Job
@@ -29,6 +29,11 @@ class Placing:
         self.level = Level(self._hours)
         self.leaves = {leaf: Level(self._hours) for leaf in aims}
         self._aim: list[int] = [sum(levels) for levels in zip(*aims.values(), strict=True)]
+        self._whole = lab.gpus * 3600
+        self._calm = [min(level, self._whole * lab.funded_mean // WHOLE) for level in self._aim]
+        self._own = {
+            leaf: self._whole * claim // WHOLE * lab.large_most // WHOLE for leaf, claim in claims(lab.shares).items()
+        }
         self.jobs: list[tuple[int, Job]] = []
 
     def put(self, job: Job, submit: int) -> None:
@@ -40,28 +45,32 @@ class Placing:
         self.leaves[str(job.leaf)].add(submit, submit + job.runtime, job.size)
 
     def place_large(self, jobs: Sequence[Job]) -> None:
-        """The largest first, each at the best of some hours: where the fleet and its leaf are furthest below aim."""
+        """The largest first, each at the best of some hours: where its leaf and the fleet have most room."""
         for job in sorted(jobs, key=lambda job: -job.size * job.runtime):
             starts = [self._stream.below(self._hours) for _ in range(CANDIDATES)]
             best = min(starts, key=lambda hour: self._crowding(job, hour))
             self.put(job, best * HOUR + self._stream.below(3600) * SECOND)
 
     def _crowding(self, job: Job, start: int) -> int:
-        """How far above aim the hours would be on average, and tenfold where the fleet's bound is broken."""
+        """How full the fleet and the leaf's bound would be on average; tenfold for what is above the bound.
+
+        Who runs for hours on many GPUs plans it: bursts are made of small jobs, but on slack days all rest.
+        """
         end = min(self._hours, start + -(-job.runtime // HOUR))
         added = job.size * min(3600, job.runtime // SECOND)
-        most = self._lab.gpus * 3600 * self._lab.funded_most // WHOLE
-        leaf, aim = self.leaves[str(job.leaf)].hours, self._aims[str(job.leaf)]
-        level, whole = self.level.hours, self._aim
-        total = sum(level[h] - whole[h] + leaf[h] - aim[h] for h in range(start, end))
-        total += 10 * sum(max(0, level[h] + added - most) for h in range(start, end))
-        return total // (end - start)
+        leaf, level, own = self.leaves[str(job.leaf)].hours, self.level.hours, self._own[str(job.leaf)]
+        fleet = (sum(level[start:end]) - sum(self._calm[start:end])) * WHOLE // self._whole
+        held = leaf[start:end]
+        mine = sum(held)
+        if max(held) + added > own:
+            mine += 10 * sum(max(0, hour + added - own) for hour in held)
+        return (fleet + mine * WHOLE // own) // (end - start)
 
     def place_small(self, leaf: str, jobs: Sequence[Job]) -> None:
         """In sweeps, at hours in which people are busy and demand is missing."""
         size = max(1, -(-len(jobs) // ROUNDS))
         for first in range(0, len(jobs), size):
-            openings = self._openings(leaf, self._missing)
+            openings = Openings(self._lab, self._missing(leaf))
             left = list(jobs[first : first + size])
             while left:
                 submit = openings.draw(self._stream)
@@ -71,7 +80,7 @@ class Placing:
 
     def place_debug(self, leaf: str, jobs: Sequence[Job]) -> None:
         """In chains, when people are busy and their leaf is active: it failed, is mended, and is tried again."""
-        openings = self._openings(leaf, lambda leaf, hour: self._aims[leaf][hour])
+        openings = Openings(self._lab, self._aims[leaf])
         left = list(jobs)
         while left:
             submit = openings.draw(self._stream)
@@ -81,10 +90,11 @@ class Placing:
                     self.put(job, submit)
                     submit += job.runtime + MINUTE + self._stream.below(600) * SECOND
 
-    def _openings(self, leaf: str, room: Callable[[str, int], int]) -> Openings:
-        return Openings(self._lab, [room(leaf, hour) for hour in range(self._hours)])
-
-    def _missing(self, leaf: str, hour: int) -> int:
-        """Of the leaf's aim, as far as the fleet's is not reached either."""
-        most = self._aim[hour] - self.level.hours[hour]
-        return max(self._aims[leaf][hour] // 20, min(most, self._aims[leaf][hour] - self.leaves[leaf].hours[hour]))
+    def _missing(self, leaf: str) -> list[int]:
+        """Of the leaf's aim by hour, as far as the fleet's is not reached either."""
+        return [
+            max(own // 20, min(aim - level, own - mine))
+            for own, mine, aim, level in zip(
+                self._aims[leaf], self.leaves[leaf].hours, self._aim, self.level.hours, strict=True
+            )
+        ]

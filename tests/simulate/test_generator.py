@@ -15,7 +15,7 @@ from app.simulate.lab import SHARES, Lab
 from app.simulate.mishaps import mishaps
 from app.simulate.workloads import Job, Node, Trace
 
-LAB = Lab(warmup=2 * DAY, measured=12 * DAY)
+LAB = Lab(warmup=2 * DAY, measured=9 * DAY)
 SEEDS = (1, 2, 3)
 
 
@@ -40,20 +40,21 @@ def test_the_fleet_has_1024_gpus_and_the_tree_15_leaves_on_three_levels(trace: T
 def test_funded_demand_is_four_fifths_on_average_and_half_to_one_and_a_half_by_the_hour(trace: Trace) -> None:
     demand = sorted(funded_demand(trace))
     hours = len(demand)
-    assert hours == 12 * 24
+    assert hours == 9 * 24
     assert abs(sum(demand) // hours - 800_000) <= 1_000
     assert sum(500_000 <= hour <= 1_500_000 for hour in demand) >= hours * 98 // 100
     assert demand[0] >= 400_000
     assert demand[-1] <= 1_600_000
-    assert demand[hours // 20] < 650_000
-    assert demand[hours * 19 // 20] > 1_000_000
+    assert demand[hours // 20] < 750_000
+    assert demand[hours * 19 // 20] > 880_000
+    assert demand[-1] > 950_000
 
 
 def test_leaves_idle_and_burst(trace: Trace) -> None:
-    """Nearly every small leaf has days far below its claim and days above it, within two weeks."""
-    swinging = 0
+    """The demand of most small leaves swings: their fullest day has half as much again as their emptiest, or more."""
+    swings = []
     for leaf, claim in claims(trace.shares).items():
-        if claim >= 250_000:
+        if claim >= 100_000:
             continue
         days = [0] * (trace.ends // DAY)
         for job in funded(trace):
@@ -61,9 +62,8 @@ def test_leaves_idle_and_burst(trace: Trace) -> None:
                 for day in range(job.submit // DAY, min(len(days), -(-(job.submit + job.runtime) // DAY))):
                     inside = min(job.submit + job.runtime, (day + 1) * DAY) - max(job.submit, day * DAY)
                     days[day] += job.size * inside
-        owed = trace.gpus * DAY * claim // WHOLE
-        swinging += min(days[2:]) < owed * 3 // 4 and max(days[2:]) > owed
-    assert swinging >= 11
+        swings.append(max(days[2:]) * 2 > min(days[2:]) * 3)
+    assert sum(swings) >= 9
 
 
 def test_45_percent_of_the_funded_jobs_are_debugging(trace: Trace) -> None:
@@ -92,7 +92,7 @@ def test_no_gang_is_larger_than_its_leaf_can_carry(trace: Trace) -> None:
     parts = claims(trace.shares)
     for job in funded(trace):
         assert job.size <= gang_cap(LAB, parts[str(job.leaf)])
-        assert job.size * WHOLE <= parts[str(job.leaf)] * trace.gpus
+        assert job.size * WHOLE <= parts[str(job.leaf)] * trace.gpus * 3 // 4 or job.size == 1
     assert max(job.size for job in funded(trace)) == 256
 
 
@@ -167,4 +167,12 @@ def test_nodes_break_about_as_often_as_published() -> None:
 
 
 def test_the_tree_is_the_documented_one() -> None:
-    assert sorted(claims(SHARES).values(), reverse=True)[:2] == [270_000, 250_000]
+    assert sorted(claims(SHARES).values(), reverse=True)[:2] == [360_000, 140_000]
+
+
+def test_the_mean_is_met_also_where_small_jobs_do_not_suffice() -> None:
+    """A fleet of two nodes for three days, whose large jobs alone may be too many."""
+    lab = Lab(nodes=2, warmup=DAY, measured=3 * DAY)
+    for seed in range(6):
+        demand = funded_demand(generate(lab, seed))
+        assert abs(sum(demand) // len(demand) - 800_000) <= 60_000
