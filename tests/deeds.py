@@ -34,6 +34,7 @@ EFFECTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("node-hardware", {"code": "Xid-74"}),
     ("node-hardware", {"code": "Xid-73", "seconds": 40}),
     ("node-hardware", {"operation": "StartClusterHealthCheck"}),
+    ("node-degraded", {"code": "Xid-74"}),
     ("reboot-failed", {}),
     ("terminate-failed", {}),
     ("internal-error", {"operation": "UpdateClusterExtension"}),

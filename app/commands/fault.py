@@ -15,22 +15,23 @@ app = typer.Typer(help="Rules by which things go wrong.", no_args_is_help=True)
 Text = str | None
 EFFECT = (
     "launch-capacity, launch-transient, launch-unhealthy, boot-slow, script-failed, script-hang; node-hardware, "
-    "reboot-failed, terminate-failed; worker-exit, worker-oom, vm-maintenance, spot-preemption, stockout; "
-    "internal-error; api-error, api-throttle, api-latency, api-drop"
+    "node-degraded, reboot-failed, terminate-failed; worker-exit, worker-oom, vm-maintenance, spot-preemption, "
+    "stockout; internal-error; api-error, api-throttle, api-latency, api-drop"
 )
 OPERATION = (
     "Operation of the API, as CreateCluster: for internal-error and the api- effects; UpdateClusterSoftware for the "
     "scripts of software updates, StartClusterHealthCheck for faults that deep health checks find."
 )
 CODE = (
-    "The error of api-error and api-throttle; before or after, of api-drop; the fault of node-hardware, as Xid-74; "
+    "The error of api-error and api-throttle; before or after, of api-drop; the fault of node-hardware and "
+    "node-degraded, as Xid-74; "
     "the reason of reboot-failed, terminate-failed and internal-error; the exit code of worker-exit, or transient: the "
     "worker is lost."
 )
 LENGTH = (
     "How much slower boot-slow is, 90 or 5m, else as the profile has it (60s; realistic 15m); how long a node runs "
-    "until node-hardware, or a job's worker until what befalls it; how late the answer of api-latency is, in wall "
-    "time, 200ms or 2s."
+    "until node-hardware or node-degraded, or a job's worker until what befalls it; how late the answer of "
+    "api-latency is, in wall time, 200ms or 2s."
 )
 
 

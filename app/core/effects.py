@@ -83,6 +83,13 @@ _TABLE = (
         "`StartClusterHealthCheck` a deep health check finds it instead",
         operations=_CHECK,
     ),
+    Effect(
+        "node-degraded",
+        "node",
+        _NODE | {"code", "seconds"},
+        "a running node works on with the fault `code`, `seconds` after it began to run: where workloads run, its host "
+        "is emptied before it is rebooted or replaced",
+    ),
     Effect("reboot-failed", "node", _NODE | {"code"}, "a node does not come back from a reboot"),
     Effect("terminate-failed", "node", _NODE | {"code"}, "termination fails; `AccessDenied`: the role is gone"),
     Effect(

@@ -28,7 +28,7 @@ IN_SECONDS = tuple(name for name in BOUNDS if name not in ("margin", "max_reserv
 _SWITCHES = tuple(field.name for field in fields(Policy) if field.type is bool)
 
 
-def changed(settings: Mapping[str, Any], wanted: Mapping[str, int | bool | None]) -> dict[str, Any]:
+def with_settings(settings: Mapping[str, Any], wanted: Mapping[str, int | bool | None]) -> dict[str, Any]:
     """The settings that are not the default, after the change; None is the default again. Invalid out of bounds."""
     made = dict(settings)
     for name, value in wanted.items():

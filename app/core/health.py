@@ -13,11 +13,14 @@ from app.core.cluster import Cluster
 from app.core.faults import Faults, Rule, Subject
 from app.core.instance import Instance
 from app.core.lifecycle import Fired
-from app.core.node import Node
+from app.core.node import DEGRADED, Node
 from app.core.times import WorldTime, after, to_millis
 from app.core.values import evolve
 
 REBOOT, REPLACE = "Reboot", "Replace"
+DEGRADES = "node-degraded"
+BREAKS = ("node-hardware", DEGRADES)
+"""Effects on a node that runs."""
 DEEP_HEALTH_CHECK = "StartClusterHealthCheck"
 """What a rule gives as operation to strike deep health checks alone, those at an instance's start as well."""
 SOFTWARE_UPDATE = "UpdateClusterSoftware"
@@ -81,17 +84,21 @@ def subject(cluster: Cluster, node: Instance, operation: str = "", turn: int = 0
 def break_down(node: Instance, rule: Rule, at: WorldTime) -> Instance:
     """The node with the hardware fault that the rule appoints; it is noticed a little later."""
     strikes = after(at, timedelta(seconds=rule.seconds or 0))
+    if rule.effect == DEGRADES:
+        return evolve(node, degraded_at=strikes, fault=rule.code or USUAL_FAULT)
     return evolve(node, hardware_fault_at=strikes, fault=rule.code or USUAL_FAULT)
 
 
 def hazards(cluster: Cluster, node: Instance, fired: Fired, faults: Faults) -> Instance:
     """The node with the marks of what will befall it in its new state."""
+    if fired.stage == DEGRADED:
+        return _degraded(cluster, node, fired)
     if fired.target is fired.source:
         return node
     me = partial(subject, cluster, node, turn=to_millis(fired.at))
     match fired.target:
         case Node.RUNNING:
-            rule = faults.strike("node-hardware", me(), fired.at)
+            rule = faults.strike_any(BREAKS, me(), fired.at)
             return node if rule is None else break_down(node, rule, fired.at)
         case Node.CONFIGURING if fired.source is Node.ATTACHING:
             struck = faults.strike("script-failed", me(), fired.at)
@@ -131,6 +138,12 @@ def _fallen_ill(cluster: Cluster, node: Instance, fired: Fired) -> Instance:
     fault = FAILED_REBOOT if fired.stage == "reboot-failed" else node.fault or USUAL_FAULT
     ill = evolve(node, fault=fault, message=text(fault), hardware_fault_at=None, check_fault_at=None)
     return appoint_cure(ill, fired.at) if cluster.recovers else ill
+
+
+def _degraded(cluster: Cluster, node: Instance, fired: Fired) -> Instance:
+    """FS-11: where workloads run, its host is emptied first; elsewhere nothing need leave it (chosen)."""
+    known = evolve(node, message=text(node.fault or USUAL_FAULT))
+    return appoint_cure(known, fired.at) if cluster.recovers and not cluster.hosts else known
 
 
 def _stuck(node: Instance) -> str:

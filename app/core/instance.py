@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from app.core.failures import CAPACITY_MESSAGE, FAILURES
 from app.core.lifecycle import Delays, Fired, due, fire
-from app.core.node import BILLED, LAUNCHABLE, PATCHED, TABLE, Node
+from app.core.node import BILLED, DEGRADED, LAUNCHABLE, PATCHED, TABLE, Node
 from app.core.times import WorldTime
 from app.core.timings import Timings
 from app.core.values import evolve
@@ -45,6 +45,7 @@ class Instance:
     script_hang_at: WorldTime | None = None
     check_fault_at: WorldTime | None = None
     hardware_fault_at: WorldTime | None = None
+    degraded_at: WorldTime | None = None
     fault: str | None = None
     examine_at: WorldTime | None = None
     move_at: WorldTime | None = None
@@ -75,7 +76,10 @@ class Instance:
 
 _NO_PATCH = dict.fromkeys(("patch_at", "retry_at", "next_image"))
 _NO_TROUBLE = _NO_PATCH | dict.fromkeys(
-    ("check_fault_at", "hardware_fault_at", "fault", "examine_at", "reboot_at", "reboot_fault_at", "terminate_fault_at")
+    (
+        *("check_fault_at", "hardware_fault_at", "degraded_at", "fault", "examine_at", "reboot_at", "reboot_fault_at"),
+        "terminate_fault_at",
+    )
 )
 _PATCH_ENDS = (Node.RECONFIGURING, Node.UNPATCHED)
 PATCH_TRIES = 4
@@ -129,7 +133,7 @@ def _steps(
             node = _patched(node, fired)
         elif fired.target is Node.PATCHING:
             node = evolve(node, failures=0)
-        elif fired.target is Node.RUNNING:
+        elif fired.target is Node.RUNNING and fired.stage != DEGRADED:
             node = evolve(node, failures=0, message=None, replaced_at=None, **_NO_TROUBLE)
         elif fired.target is Node.VACATING:
             node = evolve(node, replaced_at=node.replaced_at or fired.at, **_NO_TROUBLE)

@@ -11,14 +11,16 @@ from app.core.errors import Invalid
 PREFIX = "windtunnel-"
 CLUSTER, ACCOUNT, REGION = "windtunnel-cluster", "windtunnel-account", "windtunnel-region"
 BUDGET, MIN_RUNTIME = "windtunnel-budget", "windtunnel-min-runtime"
+PRIORITY = "windtunnel-priority"
 RUN_TIME, CHECKPOINT, EXIT_CODE = "windtunnel-run-time", "windtunnel-checkpoint-interval", "windtunnel-exit-code"
-KNOWN = (CLUSTER, ACCOUNT, REGION, BUDGET, MIN_RUNTIME, RUN_TIME, CHECKPOINT, EXIT_CODE)
+KNOWN = (CLUSTER, ACCOUNT, REGION, BUDGET, MIN_RUNTIME, PRIORITY, RUN_TIME, CHECKPOINT, EXIT_CODE)
 LONGEST_MINIMUM = 8 * 3600
 """Seconds; the most that a job may ask to be protected for (FS-4)."""
 
 _ACCOUNT = re.compile("[0-9]{12}", re.ASCII)
 _REGION = re.compile("[a-z]{2}(-[a-z]+)+-[0-9]+", re.ASCII)
 _BUDGET = re.compile("[a-z0-9]([a-z0-9_-]*[a-z0-9])?", re.ASCII)
+_PRIORITY = re.compile("[0-9]{1,6}|[a-z]([a-z0-9-]*[a-z0-9])?", re.ASCII)
 _DURATION = re.compile("(?:[0-9]{1,9}[dhms])+", re.ASCII)
 _PART = re.compile("([0-9]+)([dhms])", re.ASCII)
 _SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
@@ -52,6 +54,7 @@ class Home:
 def wish_of(labels: Mapping[str, str], strategy: str) -> Wish:
     """The job's wish; Invalid for a label that this service does not know or cannot read."""
     _check_known(labels)
+    _matching(labels, PRIORITY, _PRIORITY, "a number up to 999999, or the name of a priority class")
     wish = Wish(
         cluster=labels.get(CLUSTER),
         account=_matching(labels, ACCOUNT, _ACCOUNT, "the twelve digits of an AWS account"),

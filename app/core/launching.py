@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 
-from app.core import health
+from app.core import health, leaving
 from app.core.capacity import Grant, Stock, Want
 from app.core.cluster import CONTROLLER, Cluster, Group
 from app.core.cluster_events import Event
@@ -15,7 +15,7 @@ from app.core.health import hazards
 from app.core.instance import Instance, refused, run, wants_launch
 from app.core.lifecycle import Fired
 from app.core.metering import Interval
-from app.core.node import COUNTED, UNHEALTHY, Node
+from app.core.node import COUNTED, DEGRADED, UNHEALTHY, Node
 from app.core.plans import reserved_arn
 from app.core.reserving import Reserve
 from app.core.telling import Told
@@ -54,8 +54,10 @@ class Batch:
     ill: dict[str, int] = field(default_factory=dict)
     examined: set[str] = field(default_factory=set)
     """The groups in which a deep health check on demand has ended."""
-    left: list[str] = field(default_factory=list)
-    """The nodes that have left Running, by logical id."""
+    left: dict[str, str] = field(default_factory=dict)
+    """The nodes that have left Running, by logical id, with the reason."""
+    degraded: list[Instance] = field(default_factory=list)
+    """The nodes that are found not to work as they should, and go on (FS-11)."""
     came: bool = False
     """A node has come to be Running."""
     failure: str | None = None
@@ -136,8 +138,10 @@ def _account(batch: Batch, before: Instance, node: Instance, fired: Fired) -> No
     if before.zone is not None and not moved and (node.zone is None or node.status is Node.GONE):
         _give_back(batch.around, before, fired.at)
     batch.count(node.group, fired)
-    if fired.source is Node.RUNNING:
-        batch.left.append(node.logical_id)
+    if fired.stage == DEGRADED:
+        batch.degraded.append(node)
+    elif fired.source is Node.RUNNING:
+        batch.left[node.logical_id] = leaving.reason(fired.stage, batch.cluster, batch.groups.get(node.group))
     elif fired.target is Node.RUNNING:
         batch.came = True
     if node.billed_from is not None and before.billed_from is None:

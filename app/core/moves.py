@@ -107,7 +107,7 @@ def check_minimum(group: Group, count: int) -> None:
 def detached(node: Instance, now: WorldTime) -> Instance:
     """The node on its way out; nothing of its old cluster's touches it any more."""
     leaving, _ = fire(evolve(node, move_at=now), now, DETACH)
-    return evolve(leaving, terminate_at=now, hardware_fault_at=None)
+    return evolve(leaving, terminate_at=now, hardware_fault_at=None, degraded_at=None)
 
 
 def left(group: Group, count: int) -> Group:

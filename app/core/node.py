@@ -62,6 +62,8 @@ _UP = (Node.RUNNING, Node.ILL, Node.REBOOTING, Node.EXAMINED, *PATCHED, Node.UNP
 _STOPPABLE = (Node.LAUNCHING, Node.BOOTING, Node.CONFIGURING, Node.CHECKING, *_UP, Node.VACATING, Node.ATTACHING)
 _WITHDRAWABLE = (Node.REQUESTED, Node.FAILED)
 _STOP = ("since", "terminate_at")
+DEGRADED = "degraded"
+"""The stage of a node that does not work as it should, and goes on (FS-11)."""
 DETACH = Stage("detach", Node.RUNNING, Node.DETACHING, ("since", "move_at"), clears=("move_at",))
 """Fired by the request that moves the node, together with what it changes elsewhere; so there is no stop from
 Detaching: the node is as good as gone."""
@@ -97,6 +99,7 @@ STAGES = (
         Stage(name, source, Node.ILL, ("since", "hardware_fault_at"), "detect")
         for name, source in (("fell-ill", Node.RUNNING), *((f"fell-ill-{one.lower()}", one) for one in PATCHED))
     ),
+    Stage(DEGRADED, Node.RUNNING, Node.RUNNING, ("since", "degraded_at"), "detect", clears=("degraded_at",)),
     *(
         Stage(f"patch-{one.lower()}", one, Node.PATCHING, ("since", "patch_at"), clears=("patch_at",))
         for one in (Node.RUNNING, Node.UNPATCHED)

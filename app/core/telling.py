@@ -8,7 +8,7 @@ from app.core.cluster_events import Event
 from app.core.health import Health, action
 from app.core.instance import Instance
 from app.core.lifecycle import Fired
-from app.core.node import Node
+from app.core.node import DEGRADED, Node
 from app.core.software import ROLLING_BACK, turns_back
 from app.core.times import WorldTime
 
@@ -31,6 +31,9 @@ class Told:
     def narrate(self, before: Instance, node: Instance, fired: Fired) -> None:
         """The events of one fired stage."""
         at = fired.at
+        if fired.stage == DEGRADED:
+            self._illness(node, fired)
+            return
         if fired.source is Node.BOOTING and fired.target not in (Node.FAILED, Node.TERMINATING):
             self.tell("provisioned", at, node)
         match fired.target:

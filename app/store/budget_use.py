@@ -11,6 +11,12 @@ from app.store.db import Tx
 FleetKey = tuple[str, str, str]
 """A fleet's account, its region and its name."""
 _COUNTED = "unnest($2::text[], $3::bigint[], $4::bigint[]) AS c (leaf, since, until)"
+MANY = """SELECT c.number, s.account, s.region, s.fleet,
+        sum(s.gpus * (least(s.ended, c.until) - greatest(s.started, c.since)))::bigint
+    FROM segment s JOIN unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[]) AS c (number, leaf, since, until)
+        ON s.leaf = c.leaf
+    WHERE s.world = $1 AND s.funded AND s.ended > $6 AND s.ended > c.since AND s.started < c.until
+    GROUP BY 1, 2, 3, 4"""
 CLOSED = f"""SELECT s.account, s.region, s.fleet,
         sum(s.gpus * (least(s.ended, c.until) - greatest(s.started, c.since, $5::bigint)))::bigint
     FROM segment s JOIN {_COUNTED} ON s.leaf = c.leaf
@@ -55,6 +61,24 @@ async def closed(tx: Tx, world: str, spans: Sequence[Span], since: int) -> dict[
     """GPU-milliseconds of the closed segments that count, from `since` on, by fleet."""
     rows = await tx.fetch(CLOSED, world, *_columns(spans), since)
     return {(account, region, fleet): charged for account, region, fleet, charged in rows}
+
+
+async def closed_of_all(tx: Tx, world: str, asked: Sequence[tuple[Sequence[Span], int]]) -> list[dict[FleetKey, int]]:
+    """The same for each of several questions: the segments are read once."""
+    rows = [
+        (number, one.leaf, max(one.since, since), one.until)
+        for number, (spans, since) in enumerate(asked)
+        for one in spans
+        if one.until > since
+    ]
+    found: list[dict[FleetKey, int]] = [{} for _ in asked]
+    if rows:
+        first = min(row[2] for row in rows)
+        for number, account, region, fleet, charged in await tx.fetch(
+            MANY, world, *map(list, zip(*rows, strict=True)), first
+        ):
+            found[number][account, region, fleet] = charged
+    return found
 
 
 async def held(tx: Tx, world: str) -> list[Held]:

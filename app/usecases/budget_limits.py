@@ -59,7 +59,7 @@ async def refresh(tx: Tx, scope: Scope, fleet: str, state: State, now: int) -> O
         return Outlook(changed=bool(stale))
     await budget_use.lock_limits(tx, scope.world)
     world = await _World.seen(tx, scope, fleet, changes, state, now)
-    allowed = {name: await world.allowed(name, given) for name, given in limits.items()}
+    allowed = await world.allowed(limits)
     changed = False
     for name in [name for name in state.limited if name not in limits]:
         tree.set_limits(state, name, [], now)
@@ -106,20 +106,25 @@ class _World:
         here = (scope.account, scope.region, fleet)
         return cls(tx, here, scope.world, changes, state, now, await budget_use.held(tx, scope.world))
 
-    async def allowed(self, name: str, limits: Sequence[Limit]) -> list[Allowance]:
-        """What each limit of the budget allows here."""
-        counted = spans(self.changes, name)
-        found: list[Allowance] = []
-        for limit in limits:
-            since = begins(limit.period, self.now)
-            closed = await budget_use.closed(self.tx, self.world, counted, since)
-            charged = closed.pop(self.here, 0) + charged_in(self.state, counted, since)
-            others = await self._others(limit, closed, counted, since)
-            price = await self._price(self.here) if limit.unit is Unit.MICRO_USD else Fraction(1)
-            one = allowance(limit, charged, price, others)
+    async def allowed(self, limits: Mapping[str, Sequence[Limit]]) -> dict[str, list[Allowance]]:
+        """What the limits of each budget allow here."""
+        counted = {name: spans(self.changes, name) for name in limits}
+        asked = [(name, limit, begins(limit.period, self.now)) for name, given in limits.items() for limit in given]
+        sums = await budget_use.closed_of_all(self.tx, self.world, [(counted[name], since) for name, _, since in asked])
+        found: dict[str, list[Allowance]] = {name: [] for name in limits}
+        for (name, limit, since), closed in zip(asked, sums, strict=True):
+            one = await self._allowance(limit, counted[name], since, closed)
             if one is not None:
-                found.append(one)
+                found[name].append(one)
         return found
+
+    async def _allowance(
+        self, limit: Limit, counted: Sequence[Span], since: int, closed: Mapping[FleetKey, int]
+    ) -> Allowance | None:
+        charged = closed.get(self.here, 0) + charged_in(self.state, counted, since)
+        others = await self._others(limit, closed, counted, since)
+        price = await self._price(self.here) if limit.unit is Unit.MICRO_USD else Fraction(1)
+        return allowance(limit, charged, price, others)
 
     async def _others(
         self, limit: Limit, closed: Mapping[FleetKey, int], counted: Sequence[Span], since: int

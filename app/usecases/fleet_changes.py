@@ -11,13 +11,15 @@ from functools import partial
 from app import catalog
 from app.core.errors import DomainError
 from app.core.scheduling import events
+from app.core.scheduling.decisions import Code, Lost
 from app.core.scheduling.history import TreeChange, apply_change
 from app.core.scheduling.keeping import keep_workload
 from app.core.scheduling.packing import Host
 from app.core.scheduling.workload import Kind, Workload
 from app.core.scope import Scope
-from app.store import budgets, workloads
+from app.store import budgets, hosts, workloads
 from app.store.db import Tx
+from app.store.hosts import LEFT, Mark
 from app.store.placements import NodeRow
 from app.store.scheduling import FleetRow, HostRow
 from app.store.workloads import CANCEL, ENDED, FINISH, HOLE, NEW, PRIORITY, SUBMIT, News, Row
@@ -30,11 +32,13 @@ REASONS = {CANCEL: "cancelled", FINISH: "finished"}
 
 @dataclass(slots=True)
 class Changes:
-    """What a pass found: whether anything was news to the policy, who lacks a node, who cannot be scheduled at all."""
+    """What a pass found: whether anything was news to the policy, who lacks a node, who cannot be scheduled at all, and
+    who lost which hosts."""
 
     any: bool = False
     holes: dict[str, None] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
+    lost: list[Lost] = field(default_factory=list)
 
 
 async def take(
@@ -47,10 +51,12 @@ async def take(
     for one in due:
         counts[one.name] = counts.get(one.name, 0) + 1
     await _know_new(tx, scope, fleet, loaded, due)
-    tree = [tree_change(one) for one in await budgets.changes(tx, scope.world, loaded.state.applied)]
+    tree: list[TreeChange] = []
+    if loaded.state.quotas is None:  # else its teams stand in for the world's budgets (FS-17)
+        tree = [tree_change(one) for one in await budgets.changes(tx, scope.world, loaded.state.applied)]
     taker = _Taker(loaded, row, at)
     taker.take([one for one in tree if one.at <= at], due)
-    taker.sync(nodes)
+    taker.sync(nodes, await hosts.marks(tx, scope, fleet))
     return taker.changes, counts
 
 
@@ -126,18 +132,26 @@ class _Taker:
         if name in self.state.workloads:
             (events.cancel if kind == CANCEL else events.finish)(self.state, name, now)
 
-    def sync(self, nodes: Sequence[NodeRow]) -> None:
-        """The hosts are the nodes with GPUs that take work."""
+    def sync(self, nodes: Sequence[NodeRow], marks: dict[str, Mark]) -> None:
+        """The hosts are the nodes with GPUs that take work; one that left and is back again is a new one."""
         wanted = {one.logical_id: one for one in nodes if one.ready and catalog.instance_type(one.instance_type).gpu}
-        for name in [name for name in self.state.hosts if name not in wanted]:
-            self.changes.any = True
-            events.node_lost(self.state, name, self.at)
-            self.loaded.hosts.pop(name, None)
+        for name in list(self.state.hosts):
+            if name not in wanted or marks.get(name, Mark()).repair == LEFT:
+                self._lose(name, marks.pop(name, Mark()))
         for name, one in wanted.items():
             if name not in self.state.hosts:
                 self._ready(name, one)
         for name, host in self.loaded.hosts.items():
+            host.marked_at, host.reason, host.repair = marks.get(name, Mark())
             self._mark(name, host)
+
+    def _lose(self, name: str, mark: Mark) -> None:
+        self.changes.any = True
+        code = Code(mark.reason) if mark.repair == LEFT and mark.reason is not None else Code.NODE_GONE
+        residents = self.state.hosts[name].residents.items()
+        self.changes.lost += [Lost(self.at, who, name, count, code) for who, count in sorted(residents)]
+        events.node_lost(self.state, name, self.at)
+        self.loaded.hosts.pop(name, None)
 
     def _ready(self, name: str, node: NodeRow) -> None:
         self.changes.any = True

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from app.core.cluster import Cluster
 from app.core.errors import Invalid, NotFound
-from app.core.fleet_policy import changed, tell_again
+from app.core.fleet_policy import tell_again, with_settings
 from app.core.job_labels import Home
 from app.core.own_workload import meant
 from app.core.scheduling.packing import Host
@@ -69,14 +69,14 @@ async def _shown(tx: Tx, world: str, cluster: str, home: Home) -> Fleet:
     row, lead = await scheduling.read(tx, scope, fleet), await fleet_settings.lead(tx, scope, fleet)
     if row is None:
         return Fleet(found, Policy(), (), lead)
-    policy = Policy(**row.policy)
+    policy, changed = Policy(**row.policy), [name for name in settings_of(Policy()) if name in row.policy]
     if not row.state:
-        return Fleet(found, policy, tuple(row.policy), lead)
+        return Fleet(found, policy, changed, lead)
     state = (await look(tx, scope, fleet)).state
     known = state.workloads.values()
     running, waiting = (sum(bool(one.places) is runs for one in known) for runs in (True, False))
     kept = tuple(state.reservations.values())
-    return Fleet(found, policy, tuple(row.policy), lead, state.now, _gpus(state), running, waiting, kept)
+    return Fleet(found, policy, changed, lead, state.now, _gpus(state), running, waiting, kept)
 
 
 def _gpus(state: State) -> Gpus:
@@ -105,7 +105,7 @@ async def change(tx: Tx, world: str, cluster: str, home: Home, settings: Mapping
     found = await _cluster(tx, world, cluster, home)
     scope, fleet = Scope(world, found.account, found.region), found.cluster_id
     row = await scheduling.lock(tx, scope, fleet)
-    policy = changed(row.policy, settings)
+    policy = with_settings(row.policy, settings)
     await fleet_settings.set_policy(tx, scope, fleet, policy, tell_again(row.state), whole_second(held.now))
     return await _shown(tx, world, cluster, home)
 

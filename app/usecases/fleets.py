@@ -2,20 +2,22 @@
 
 from typing import NamedTuple
 
+from app.core.budget_tree import ROOT
 from app.core.cluster import Cluster
 from app.core.errors import Invalid
 from app.core.job import Job
-from app.core.job_labels import CHECKPOINT, Home, Wish, chosen, duration
+from app.core.job_labels import CHECKPOINT, PRIORITY, Home, Wish, chosen, duration
 from app.core.job_spec import Pool, Spec, pools, scheduling
 from app.core.machines import gpus
 from app.core.scheduling.workload import Kind
 from app.core.scope import Scope
-from app.core.times import to_millis
+from app.core.times import WorldTime, to_millis
 from app.core.world import World
 from app.store import budgets, clusters, wakes, workloads
 from app.store import scheduling as fleet_rows
 from app.store.db import Tx
 from app.store.workloads import Row
+from app.usecases import governance, team_quotas
 from app.usecases.machines import machine
 
 
@@ -70,6 +72,13 @@ def _need(pool: Pool) -> tuple[str | None, int]:
     return found or (None, 0)
 
 
+async def parents(tx: Tx, scope: Scope, cluster_id: str, now: WorldTime) -> dict[str, str]:
+    """What work on the cluster may be charged to, and what each is below: its teams, if it has compute quotas (FS-17),
+    or else the world's budgets."""
+    teams = await team_quotas.teams(tx, scope, cluster_id, now)
+    return dict.fromkeys(teams, ROOT) if teams else await budgets.parents(tx, scope.world)
+
+
 async def enlist(tx: Tx, world: World, scope: Scope, cluster_id: str, job: Job) -> None:
     """The job waits for the cluster's scheduler. A gang's replicas are of one size, that of its largest (chosen); those
     without GPUs are no part of it."""
@@ -78,11 +87,11 @@ async def enlist(tx: Tx, world: World, scope: Scope, cluster_id: str, job: Job) 
     row = Row(
         name=job.job_id,
         number=await fleet_rows.number_workload(tx, scope, cluster_id),
-        leaf=job.budget if job.budget in await budgets.parents(tx, scope.world) else None,
+        leaf=job.budget if job.budget in await parents(tx, scope, cluster_id, world.now) else None,
         gpus=max((need.gpus for need in wanted), default=0),
         replicas=len(wanted) or 1,
         min_runtime=(job.min_runtime or 0) * 1000,
-        priority=0,
+        priority=await _priority(tx, scope, cluster_id, job, world.now),
         submit=to_millis(world.now),
         resumable=not scheduling(job.spec).disable_retries,
         kind=Kind.BATCH.value,
@@ -94,3 +103,11 @@ async def enlist(tx: Tx, world: World, scope: Scope, cluster_id: str, job: Job) 
     )
     await workloads.insert(tx, scope, cluster_id, row, row.submit)
     await wakes.leave(tx, scope, wakes.FLEET, cluster_id, world.now)
+
+
+async def _priority(tx: Tx, scope: Scope, cluster_id: str, job: Job, now: WorldTime) -> int:
+    """A number, or the weight of a class of the cluster's scheduler config (FS-17)."""
+    text = job.labels.get(PRIORITY)
+    if text is None or text.isdecimal():
+        return int(text or 0)
+    return team_quotas.priority(await governance.active(tx, scope, cluster_id, now), text)

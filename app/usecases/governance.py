@@ -26,7 +26,7 @@ from app.core.intent import EKS
 from app.core.scope import Scope
 from app.core.times import WorldTime, after
 from app.core.world import World
-from app.store import clusters, governance, tags
+from app.store import clusters, governance, scheduling, tags, wakes
 from app.store.db import Tx
 from app.usecases import limits
 from app.usecases.clusters import hold_world, must_lock, world_of
@@ -99,6 +99,8 @@ async def create(tx: Tx, scope: Scope, wanted: Wanted, policy: Policy) -> Resour
     _check_cluster(cluster)
     others = await governance.living(tx, scope, wanted.kind, cluster.cluster_id, world.now)
     _check_free(wanted.kind, wanted.name, _team(wanted.kind, spec), others)
+    if wanted.kind is Kind.QUOTA:
+        await _check_unsplit(tx, scope, cluster)
     generation = await governance.generations(tx, scope, wanted.kind, cluster.cluster_id, wanted.name)
     resource = Resource(
         account=scope.account,
@@ -117,6 +119,7 @@ async def create(tx: Tx, scope: Scope, wanted: Wanted, policy: Policy) -> Resour
     await _check_limits(tx, scope, wanted.kind, spec, world.now, new=1)
     await governance.insert(tx, scope, resource)
     await tags.put(tx, scope, resource.arn, wanted.tags)
+    await _tell_scheduler(tx, scope, cluster, resource)
     return resource
 
 
@@ -144,6 +147,7 @@ async def update(
     await _check_limits(tx, scope, kind, spec, world.now, new=0)
     await governance.save(tx, scope, changed)
     await governance.insert_version(tx, scope, changed)
+    await _tell_scheduler(tx, scope, cluster, changed)
     return changed
 
 
@@ -152,7 +156,26 @@ async def delete(tx: Tx, scope: Scope, kind: Kind, resource_id: str, policy: Pol
     world, resource, cluster = await _held(tx, scope, kind, resource_id, policy)
     check_may_delete(resource, world.now)
     changed = ending(resource, world.now, world.timings.delays["governance"])
-    await governance.save(tx, scope, await _struck(tx, world, changed, cluster.name if cluster else ""))
+    changed = await _struck(tx, world, changed, cluster.name if cluster else "")
+    await governance.save(tx, scope, changed)
+    await _tell_scheduler(tx, scope, cluster, changed)
+
+
+async def _check_unsplit(tx: Tx, scope: Scope, cluster: Cluster) -> None:
+    """FS-17: a fleet has compute quotas, or the budgets of its world."""
+    fleet = await scheduling.read(tx, scope, cluster.cluster_id)
+    if fleet is not None and fleet.state.get("applied"):
+        raise Conflict(
+            f"Work on cluster '{cluster.name}' is scheduled by this world's tree of budgets, and a cluster cannot have "
+            "compute quotas besides. Create the quotas on a cluster that has had no work yet, or do without them."
+        )
+
+
+async def _tell_scheduler(tx: Tx, scope: Scope, cluster: Cluster | None, resource: Resource) -> None:
+    """The fleet is looked at now, and when the change is in force; last of all, since it leaves wakes."""
+    if cluster is not None and cluster.hosts:
+        for at in (resource.begun_at, resource.settles_at):
+            await wakes.leave(tx, scope, wakes.FLEET, cluster.cluster_id, at)
 
 
 async def describe(tx: Tx, scope: Scope, kind: Kind, resource_id: str, version: int | None) -> Shown:

@@ -1,6 +1,6 @@
 """Jobs that run on a cluster's nodes, in the passes that move the one or the other (VX-7, VX-24)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from app.core.binding import bereft
@@ -12,11 +12,13 @@ from app.core.job_errors import CLUSTER_GONE
 from app.core.launching import Batch
 from app.core.provisioning import Decision
 from app.core.replica import Replica
+from app.core.scheduling.decisions import Code
 from app.core.scope import Scope
 from app.core.times import WorldTime
-from app.store import fleet_jobs, placements, replicas, wakes
+from app.store import fleet_jobs, hosts, placements, replicas, wakes
 from app.store.db import Tx
 from app.store.fleet_jobs import JobKey
+from app.usecases import host_repairs
 
 
 async def hold(tx: Tx, scope: Scope, cluster: Cluster, nodes: Sequence[Instance]) -> list[JobKey]:
@@ -44,7 +46,9 @@ async def follow(tx: Tx, scope: Scope, was: Cluster, batch: Batch, made: Decisio
         await _lose(tx, scope, cluster.cluster_id, held, batch.left, made.at)
     if was.deletion_begun_at is None and cluster.deletion_begun_at is not None:
         await fleet_jobs.fail(tx, scope, cluster.cluster_id, CLUSTER_GONE, made.at)
-    if batch.left or batch.came or _is_another(was, cluster):
+    if batch.degraded:
+        await host_repairs.empty(tx, scope, cluster, batch, made.at)
+    if batch.left or batch.came or batch.degraded or _is_another(was, cluster):
         await wakes.leave(tx, scope, wakes.FLEET, cluster.cluster_id, made.at)
 
 
@@ -55,21 +59,24 @@ def _is_another(was: Cluster, now: Cluster) -> bool:
 
 async def taken_away(tx: Tx, scope: Scope, cluster_id: str, nodes: Sequence[str], at: WorldTime) -> None:
     """A request takes the nodes out of Running; the cluster is locked."""
-    await _lose(tx, scope, cluster_id, await fleet_jobs.lock_on(tx, scope, cluster_id, nodes), nodes, at)
+    held = await fleet_jobs.lock_on(tx, scope, cluster_id, nodes)
+    await _lose(tx, scope, cluster_id, held, dict.fromkeys(nodes, Code.MOVED), at)
+    await wakes.leave(tx, scope, wakes.FLEET, cluster_id, at)
 
 
 async def _lose(
-    tx: Tx, scope: Scope, cluster_id: str, held: Iterable[JobKey], nodes: Sequence[str], at: WorldTime
+    tx: Tx, scope: Scope, cluster_id: str, held: Iterable[JobKey], nodes: Mapping[str, str], at: WorldTime
 ) -> None:
-    """The nodes left Running at `at`: their workers are lost, and hold no GPUs any more. The jobs are locked."""
-    gone = set(nodes)
+    """The nodes left Running at `at`, each for a reason: their workers are lost, and hold no GPUs any more. The jobs
+    are locked."""
     for tenant, keys in groupby(held, key=lambda key: key[:2]):
         home = Scope(scope.world, *tenant)
         found = await replicas.of_jobs(tx, home, [job_id for _, _, job_id in keys])
-        lost = {job_id: [bereft(one, at) for one in some if one.node in gone] for job_id, some in found.items()}
+        lost = {job_id: [bereft(one, at) for one in some if one.node in nodes] for job_id, some in found.items()}
         await replicas.save(tx, home, lost)
         await fleet_jobs.hurry(tx, scope.world, [(*tenant, job_id) for job_id, some in lost.items() if some], at)
-    await placements.leave_nodes(tx, scope, cluster_id, nodes, at)
+    await placements.leave_nodes(tx, scope, cluster_id, list(nodes), at)
+    await hosts.leave(tx, scope, cluster_id, list(nodes.items()))
 
 
 async def depart(tx: Tx, world: str, moved: Iterable[tuple[Job, Sequence[Replica], Gang]], at: WorldTime) -> None:

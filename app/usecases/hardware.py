@@ -2,7 +2,7 @@
 
 from app.core.cluster import Cluster
 from app.core.faults import Faults, Rule
-from app.core.health import appoint_cure, break_down, subject
+from app.core.health import BREAKS, appoint_cure, break_down, subject
 from app.core.instance import next_due
 from app.core.node import Node
 from app.core.scope import Scope
@@ -11,13 +11,11 @@ from app.core.world import World
 from app.store import clusters, faults, instances
 from app.store.db import Tx
 
-EFFECT = "node-hardware"
-
 
 async def strike_running(tx: Tx, world: World, rule: Rule) -> Rule:
     """Strike the nodes that run now, in the order of their clusters, groups and ordinals; nodes that begin to run
     later meet the rule then. The world must be locked. The rule with its counts."""
-    if rule.effect != EFFECT:
+    if rule.effect not in BREAKS:
         return rule
     at = max(world.now, rule.after) if rule.after is not None else world.now
     struck = Faults([rule], world.seed)
@@ -25,8 +23,8 @@ async def strike_running(tx: Tx, world: World, rule: Rule) -> Rule:
         scope = Scope(world.name, cluster.account, cluster.region)
         hit = []
         for node in await instances.standing(tx, scope, cluster.cluster_id, Node.RUNNING, rule.group):
-            if node.hardware_fault_at is None:
-                by = struck.strike(EFFECT, subject(cluster, node, turn=to_millis(at)), at)
+            if node.hardware_fault_at is None and node.degraded_at is None:
+                by = struck.strike(rule.effect, subject(cluster, node, turn=to_millis(at)), at)
                 hit += [break_down(node, by, at)] if by else []
         if hit:
             dues = [next_due(node, world.timings.delays) for node in hit]

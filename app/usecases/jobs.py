@@ -48,8 +48,8 @@ async def create(tx: Tx, scope: Scope, intent: JobIntent) -> Job:
     """
     world = await hold_world(tx, scope)
     needs = check(scope, intent, world)
-    await _check_budget(tx, scope, intent)
     cluster = await hold_cluster(tx, scope, intent)
+    await _check_budget(tx, world, intent, cluster)
     if cluster is not None:
         return await _create_on(tx, scope, intent, world, cluster)
     limits = await capacity.quotas(tx, scope)
@@ -89,15 +89,21 @@ async def _create_on(tx: Tx, scope: Scope, intent: JobIntent, world: World, clus
 async def check_now(tx: Tx, scope: Scope, intent: JobIntent, world: World) -> None:
     """Refuse what `create` would refuse now; nothing is written down."""
     needs = check(scope, intent, world)
-    await _check_budget(tx, scope, intent)
-    if await hold_cluster(tx, scope, intent) is None:
+    cluster = await hold_cluster(tx, scope, intent)
+    await _check_budget(tx, world, intent, cluster)
+    if cluster is None:
         check_needs(needs, await capacity.quotas(tx, scope))
 
 
-async def _check_budget(tx: Tx, scope: Scope, intent: JobIntent) -> None:
+async def _check_budget(tx: Tx, world: World, intent: JobIntent, cluster: Cluster | None) -> None:
     wish = wish_of(intent.labels, job_spec.scheduling(intent.spec).strategy)
-    if wish.budget is not None or wish.min_runtime:
-        check_budget(wish, await budgets.parents(tx, scope.world))
+    if wish.budget is None and not wish.min_runtime:
+        return
+    if cluster is None:
+        check_budget(wish, await budgets.parents(tx, world.name))
+    else:
+        home = Scope(world.name, cluster.account, cluster.region)
+        check_budget(wish, await fleets.parents(tx, home, cluster.cluster_id, world.now))
 
 
 def check(scope: Scope, intent: JobIntent, world: World) -> dict[str, int]:

@@ -16,7 +16,7 @@ from app import clock
 from app.core.cluster import Cluster
 from app.core.ids import cluster_arn
 from app.core.scheduling import events
-from app.core.scheduling.decisions import Admit, Decision, Requeue
+from app.core.scheduling.decisions import Admit, Decision, Lost, Requeue
 from app.core.scheduling.keeping import keep_flags
 from app.core.scheduling.policy import SECOND
 from app.core.scheduling.schedule import next_due, schedule
@@ -29,7 +29,7 @@ from app.store.db import CONNECTION_LOST, Tx
 from app.store.placements import NodeRow
 from app.store.scheduling import Due, FleetRow
 from app.store.workloads import ENDED, Row
-from app.usecases import budget_limits, fleet_binding, fleet_changes
+from app.usecases import budget_limits, fleet_binding, fleet_changes, host_repairs, team_quotas
 from app.usecases.budget_limits import Outlook
 from app.usecases.fleet_changes import standing
 from app.usecases.fleet_memory import MEMORY, Loaded, load
@@ -101,12 +101,14 @@ class _Pass:
         """How many workloads were bound."""
         gone = cluster is None or cluster.delete_requested_at is not None
         nodes = await self._nodes(cluster, gone=gone)
+        split = await self._split(cluster, nodes)
         changes, counts = await fleet_changes.take(
             self.tx, self.scope, self.fleet, self.row, self.loaded, nodes, self.at
         )
         limits = await budget_limits.refresh(self.tx, self.scope, self.fleet, self.state, self.at)
         was_due = self.row.due_at is not None and to_millis(self.row.due_at) <= self.at
-        made = schedule(self.state, self.at) if changes.any or was_due or limits.changed else []
+        made = schedule(self.state, self.at) if changes.any or was_due or split or limits.changed else []
+        await host_repairs.begin(self.tx, self.world, self.scope, self.fleet, self.loaded, self.now)
         over = self._end_own() if gone else []
         bare = self._without_gpus(nodes)
         what = fleet_binding.effects(self.loaded, made, changes.holes, changes.refused)
@@ -116,11 +118,18 @@ class _Pass:
         await fleet_binding.carry_out(self.tx, self.scope, self.fleet, self.loaded, nodes, what, self.now)
         if cluster is not None:
             await outbox.announce(self.tx, self.scope, self.fleet, self.now, messages(cluster, made))
-        await self._write(made, [*counts, *bare, *over], limits)
+        await self._write([*changes.lost, *made], [*counts, *bare, *over], limits)
         await workloads.forget_news(self.tx, self.scope, self.fleet, counts)
         if made or changes.any or was_due:
             await budget_limits.tell_others(self.tx, self.scope, self.fleet, limits, self.at)
         return len(what.bind)
+
+    async def _split(self, cluster: Cluster | None, nodes: Sequence[NodeRow]) -> bool:
+        """By the cluster's compute quotas, if it has any; whether they have changed (FS-17)."""
+        if cluster is None:
+            return False
+        types = {one.instance_type for one in nodes}
+        return await team_quotas.refresh(self.tx, self.scope, cluster, self.state, types, self.at)
 
     async def _nodes(self, cluster: Cluster | None, *, gone: bool) -> Sequence[NodeRow]:
         """The cluster's nodes, none before it is in service: until then it has no scheduler (chosen)."""
@@ -176,7 +185,7 @@ class _Pass:
             row.ends_at = None
             self.loaded.ends.pop(row.name, None)
 
-    async def _write(self, made: Sequence[Decision], more: Iterable[str], limits: Outlook) -> None:
+    async def _write(self, made: Sequence[Decision | Lost], more: Iterable[str], limits: Outlook) -> None:
         tx, scope, fleet, row, state = self.tx, self.scope, self.fleet, self.row, self.state
         touched = dict.fromkeys((*state.touched, *more))
         changed = standing(self.loaded, touched)
@@ -212,7 +221,7 @@ class _Pass:
         return None if at is None else from_millis(-(-at // SECOND) * SECOND)
 
 
-def record(one: Decision) -> tuple[int, str, str, str | None, dict[str, Any]]:
+def record(one: Decision | Lost) -> tuple[int, str, str, str | None, dict[str, Any]]:
     """A decision as it is kept: when, its kind, its code, the workload that it is about, and all of it (FS-13)."""
     body = asdict(one)
     return body["at"], type(one).__name__.lower(), body["code"], body.get("workload"), body

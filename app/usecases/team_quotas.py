@@ -5,14 +5,48 @@ from collections.abc import Collection, Iterable
 
 from app import catalog
 from app.core.allocation import Allocation, Amount
+from app.core.cluster import Cluster
+from app.core.governance import Kind
+from app.core.intent import EKS
 from app.core.scheduling.quota import Quota
-from app.usecases.governance import InForce
+from app.core.scheduling.quotas import set_quotas
+from app.core.scheduling.state import State
+from app.core.scope import Scope
+from app.core.times import WorldTime, from_millis
+from app.store import governance as rows
+from app.store.db import Tx
+from app.usecases.governance import InForce, active
 
 _SLICES = 7
 """Compute slices of a GPU that is split; a profile's name begins with how many it has."""
 _PROFILE = re.compile(r"mig-(\d+)g\.")
 _SUFFIX = "-priority"
 """A workload's label is the name of its class and this."""
+
+
+async def teams(tx: Tx, scope: Scope, cluster_id: str, now: WorldTime) -> list[str]:
+    """The teams that have a quota on the cluster, or are about to; there, they stand in for the world's budgets."""
+    found = await rows.living(tx, scope, Kind.QUOTA, cluster_id, now)
+    return sorted({one.team for one in found if one.team is not None})
+
+
+async def refresh(tx: Tx, scope: Scope, cluster: Cluster, state: State, types: Collection[str], now: int) -> bool:
+    """Split the fleet by the quotas in force; whether that is news to its state.
+
+    A fleet that has been split by the world's budgets stays so: creating a quota there is refused.
+    """
+    if cluster.orchestrator != EKS or state.applied:
+        return False
+    current = await active(tx, scope, cluster.cluster_id, from_millis(now))
+    quotas = quotas_in_force(current, types)
+    known = {quota.team for quota in quotas}
+    coming = [team for team in await teams(tx, scope, cluster.cluster_id, from_millis(now)) if team not in known]
+    quotas += [Quota(team, 0, lends=False, weight=0, preempts=False) for team in coming]
+    if not quotas and state.quotas is None:
+        return False
+    before = state.quotas
+    set_quotas(state, quotas, now, fair_share=has_fair_share(current), idle_sharing=shares_idle(current))
+    return state.quotas != before
 
 
 def quotas_in_force(current: InForce, types: Collection[str]) -> list[Quota]:

@@ -6,21 +6,23 @@ A request writes what is wanted, and leaves a wake; what becomes of it is the sc
 from collections.abc import Sequence
 
 from app import catalog
-from app.core.budget_tree import Tree, grown
+from app.core.budget_tree import ROOT, Change, Tree, grown
 from app.core.cluster import Cluster
 from app.core.errors import Conflict, InUse, Invalid, NotFound
 from app.core.job_labels import Home
 from app.core.own_workload import Wanted, check, meant
+from app.core.scheduling.history import ChangeKind
 from app.core.scheduling.policy import Policy
 from app.core.scheduling.workload import Status
 from app.core.scope import Scope
-from app.core.times import to_millis
+from app.core.times import WorldTime, to_millis
 from app.core.values import evolve
 from app.store import budgets, clusters, listed_workloads, scheduling, wakes, workloads, worlds
 from app.store.db import Tx
 from app.store.listed_workloads import Filter
 from app.store.listed_workloads import Listed as Listed
 from app.store.workloads import CANCEL, ENDED, NEW, PRIORITY, Row
+from app.usecases import team_quotas
 from app.usecases.bills import of_cluster
 
 MOST_LISTED = 1000
@@ -37,7 +39,7 @@ async def submit(tx: Tx, world_name: str, cluster: str | None, wanted: Wanted, h
     scope, fleet = Scope(world_name, chosen.account, chosen.region), chosen.cluster_id
     number = await scheduling.number_workload(tx, scope, fleet)
     row = await scheduling.read(tx, scope, fleet)
-    check(wanted, Policy(**(row.policy if row is not None else {})), await _tree(tx, world_name))
+    check(wanted, Policy(**(row.policy if row is not None else {})), await _tree(tx, scope, fleet, world.now))
     await _check_free(tx, scope, fleet, wanted.name)
     made = _row(wanted, number, to_millis(world.now))
     await workloads.insert(tx, scope, fleet, made, made.submit)
@@ -85,8 +87,12 @@ async def _hold(tx: Tx, world: str, cluster: str | None, home: Home) -> Cluster:
     return locked
 
 
-async def _tree(tx: Tx, world: str) -> Tree:
-    return grown(await budgets.changes(tx, world))
+async def _tree(tx: Tx, scope: Scope, fleet: str, now: WorldTime) -> Tree:
+    """The world's budgets, or on a cluster with compute quotas its teams (FS-17)."""
+    teams = await team_quotas.teams(tx, scope, fleet, now)
+    if not teams:
+        return grown(await budgets.changes(tx, scope.world))
+    return grown([Change(ChangeKind.CREATE, team, ROOT, 1, (), place) for place, team in enumerate(teams, 1)])
 
 
 async def _check_free(tx: Tx, scope: Scope, fleet: str, name: str) -> None:

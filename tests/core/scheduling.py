@@ -94,6 +94,7 @@ def _check_host(state: State, host: Host) -> None:
     assert sum(used.values()) <= host.gpus, "over-allocated"
     assert host.free == host.gpus - sum(used.values()) - sum(claimed.values())
     leaving = sum(gpus for name, gpus in used.items() if state.workloads[name].status is Status.LEAVING)
+    assert host.leaving == leaving
     assert host.free + leaving >= 0, "held twice"
     by_kind = {kind: sum(g for n, g in used.items() if state.workloads[n].evictable is kind) for kind in Evictable}
     assert (host.unfunded, host.expired) == (by_kind[Evictable.UNFUNDED], by_kind[Evictable.EXPIRED])
@@ -121,8 +122,8 @@ def _check_pools(state: State) -> None:
         for gpus in pool.slots:
             hosts = pool.hosts.values()
             assert pool.slots[gpus] == sum(max(0, host.free) // gpus for host in hosts)
-            assert pool.soft[gpus] == sum(max(0, host.free + host.unfunded) // gpus for host in hosts)
-            both = [host.free + host.unfunded + host.expired for host in hosts]
+            assert pool.soft[gpus] == sum(max(0, host.room + host.unfunded) // gpus for host in hosts)
+            both = [host.room + host.unfunded + host.expired for host in hosts]
             assert pool.yielding[gpus] == sum(max(0, free) // gpus for free in both)
         stacked = sorted((size, host) for size, stack in pool.stacks.items() for _, host in stack)
         assert stacked == sorted((host.free, host.id) for host in pool.hosts.values() if host.free > 0)

@@ -10,7 +10,7 @@ def test_the_effects_that_there_are() -> None:
     """CT-3: those of the API, those of the world that HyperPod has, and those of jobs."""
     assert set(WORLD_EFFECTS) == {
         *("launch-capacity", "launch-transient", "launch-unhealthy", "boot-slow", "script-failed", "script-hang"),
-        *("node-hardware", "reboot-failed", "terminate-failed", "internal-error"),
+        *("node-hardware", "node-degraded", "reboot-failed", "terminate-failed", "internal-error"),
         *("worker-exit", "worker-oom", "vm-maintenance", "spot-preemption", "stockout"),
     }
     assert set(REQUEST_EFFECTS) == {"api-error", "api-throttle", "api-latency", "api-drop"}

@@ -211,5 +211,5 @@ LEAVING = ("hardware_fault_at", "reboot_at", "replace_at", "terminate_at", "patc
 def test_whatever_takes_a_node_out_of_running_is_noticed(mark: str) -> None:
     """VX-24: who works on it is lost."""
     batch = work(living(), {"workers": group()}, [node(Node.RUNNING, **{mark: T0})], at(60), at(60), surroundings())
-    assert batch.left == [node().logical_id]
+    assert list(batch.left) == [node().logical_id]
     assert batch.came == (mark in ("reboot_at", "patch_at", "examine_at")), "after which it runs again"

@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.scheduling import events
+from app.core.scheduling import events, tree
 from app.core.scheduling.decisions import Admit, Preempt
 from tests.core.scheduling import HOUR, MINUTE, SECOND, Lab, Policy, check, of, open_segments, used
 from tests.core.test_schedule_invariants import Story, steps
@@ -120,3 +120,17 @@ def test_priorities_inside_a_leaf_change_nothing_between_leaves(stream: list[tup
         return [(made.at, made.workload[0]) for made in of(lab.decisions, Admit) if isinstance(made, Admit)]
 
     assert told(1) == told(0) == told(-1)
+
+
+def test_what_a_limit_gets_back_is_offered_at_once() -> None:
+    """FS-6: also when the work that ends early was on a node that drains, so that no GPUs become free."""
+    lab = Lab(2)
+    tree.set_limits(lab.state, "a", [(16 * HOUR, 0)], 0)
+    lab.run("early", "a", gpus=8, min_runtime=HOUR)
+    lab.submit("poor", "a", gpus=8, min_runtime=2 * HOUR)
+    events.drain(lab.state, next(iter(lab.state.workloads["early"].places)), lab.now)
+    lab.step()
+    assert lab.running() == {"early"}
+    events.finish(lab.state, "early", lab.now)
+    lab.step()
+    assert lab.running() == {"poor"}

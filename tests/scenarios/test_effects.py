@@ -54,6 +54,15 @@ def breaks_down(world: TestWorld) -> None:
     assert (world.group("a")["CurrentCount"], world.nodes()[0]["InstanceId"] == before) == (1, False)
 
 
+def is_rebooted(world: TestWorld) -> None:
+    create(world)
+    world.fault("node-degraded", code="Xid-73", times=1)
+    world.advance(2)
+    assert world.nodes()[0]["InstanceStatus"]["Status"] == "Pending"
+    world.advance(minutes=1)
+    assert world.nodes()[0]["InstanceStatus"]["Status"] == "Running"
+
+
 def does_not_come_back(world: TestWorld) -> None:
     world.sagemaker.create_cluster(**eks(group("a"), NodeRecovery="None"))
     world.advance(minutes=1)
@@ -147,6 +156,7 @@ SCENARIOS: dict[str, Callable[[TestWorld], None]] = {
     "script-hang": fails_to_launch("script-hang", ""),
     "boot-slow": boots_slowly,
     "node-hardware": breaks_down,
+    "node-degraded": is_rebooted,
     "reboot-failed": does_not_come_back,
     "terminate-failed": does_not_go,
     "worker-exit": a_job_comes_through("worker-exit", '"crash":1', code="139"),

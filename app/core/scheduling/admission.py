@@ -34,7 +34,7 @@ def start_those_who_wait(state: State, made: list[Decision], *, review: bool) ->
         gate = Gate(state, fresh, review=review)
         if gate.opens(state.root, None if every or review else new, funded=True):
             _start(state, made, state.root, gate)
-        if every or new:
+        if (every or new) and any(pool.free for pool in state.pools.values()):
             gate = Gate(state, {}, review=False)
             for root in (state.root, state.stray):
                 if root.waiting_below and gate.opens(root, None if every else new, funded=False):

@@ -84,6 +84,8 @@ def _evict(state: State, workload: Workload, until: int) -> None:
     state.drop_claim(workload)
     state.holes.pop(workload.id, None)
     workload.status = Status.LEAVING
+    for name, count in workload.places.items():
+        state.turn_over(state.hosts[name], 0, leaving=count * workload.gpus)
     workload.leaves_at = until
     workload.epoch += 1
     heappush(state.graces, (until, workload.id, workload.epoch))

@@ -38,7 +38,6 @@ class Budget:
     __slots__ = (
         "_line",
         "_line_ends",
-        "_ratio",
         "born",
         "children",
         "claims",
@@ -56,6 +55,7 @@ class Budget:
         "protected",
         "protected_gpus",
         "queue",
+        "rated",
         "rated_at",
         "unfunded",
         "unfunded_below",
@@ -92,7 +92,7 @@ class Budget:
         self.no_reservation_until = 0
         self._line: tuple[int, int, int, int, int] = (0, 0, 1, 0, 0)
         """U scaled, at zero and its slope; the scale; E scaled, at zero and its slope."""
-        self._ratio: Ratio = (0, 0)
+        self.rated: Ratio = (0, 0)
         self.rated_at = -1
         """The instant that the ratio was worked out for."""
         self._line_ends = 0
@@ -124,11 +124,11 @@ class Budget:
                 self._draw(now, window, capacity)
             used, rises, scale, owed, grows = self._line
             pending = self.committed - self.committed_gpus * now
-            self._ratio = (used + rises * now + scale * pending, owed + grows * now)
+            self.rated = (used + rises * now + scale * pending, owed + grows * now)
             self.rated_at = now
         if more:
-            return self._ratio[0] + self._line[2] * more, self._ratio[1]
-        return self._ratio
+            return self.rated[0] + self._line[2] * more, self.rated[1]
+        return self.rated
 
     def used(self, now: int, since: int) -> int:
         """U: the funded GPU-time between the two."""

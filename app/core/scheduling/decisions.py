@@ -32,6 +32,16 @@ class Code(StrEnum):
     BORROWED = "borrowed"
     QUOTA_RECLAIMED = "quota-reclaimed"
     LOWER_PRIORITY = "lower-priority"
+    # Of what nobody decided here: why nodes with work on them were lost (FS-4)
+    SCALED_DOWN = "scaled-down"
+    DELETED = "deleted"
+    REBOOTED = "rebooted"
+    REPLACED = "replaced"
+    SOFTWARE_UPDATE = "software-update"
+    HEALTH_CHECK = "health-check"
+    MOVED = "moved"
+    NODE_FAILED = "node-failed"
+    NODE_GONE = "node-gone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,3 +180,14 @@ class Warn:
 
 
 Decision = Admit | Preempt | Move | Requeue | Release | Fill | Reserve | Unreserve | Unfund | Fund | Drained | Warn
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Nobody's decision here: so many of the workload's replicas went with their host (FS-4, FS-19)."""
+
+    at: int
+    workload: str
+    host: str
+    replicas: int
+    code: Code

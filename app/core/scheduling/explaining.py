@@ -157,7 +157,7 @@ def _of_room(state: State, workload: Workload, healthy: list[Host]) -> tuple[Rea
         return Reason.FRAGMENTED, None
     if not workload.wants_funds:
         return Reason.NO_FREE_GPUS, None
-    if _slots([host.free + host.unfunded + host.expired for host in healthy], workload):
+    if _slots([host.room + host.unfunded + host.expired for host in healthy], workload):
         if may_evict(state, state.leaf_of(workload)):
             return Reason.GPUS_PROTECTED, None
         return Reason.NOT_ITS_TURN, None

@@ -150,8 +150,9 @@ class _Serving:
 
     def _own(self, workload: Workload) -> list[Workload]:
         leaf = self.state.leaf_of(workload)
-        own = first_to_go(self.state, [*leaf.unfunded, *leaf.expired])
-        return [victim for victim in own if yields(victim, workload)]
+        workloads = self.state.workloads
+        own = [name for name in chain(leaf.unfunded, leaf.expired) if yields(workloads[name], workload)]
+        return first_to_go(self.state, own)
 
     def _commit(self, workload: Workload, victims: list[Workload], places: dict[str, int]) -> None:
         state = self.state
@@ -234,8 +235,7 @@ class _Room:
                 self.replicas -= self._replicas_on(name) - before
 
     def _replicas_on(self, name: str) -> int:
-        """What is below zero is held already, for GPUs that others are about to leave."""
-        return (max(0, self.state.hosts[name].free) + self.gain.get(name, 0)) // self.workload.gpus
+        return max(0, self.state.hosts[name].room + self.gain.get(name, 0)) // self.workload.gpus
 
     def places(self) -> dict[str, int]:
         """Where the victims leave, the fullest host first, and what is free besides."""

@@ -14,6 +14,7 @@ class Host:
         "free",
         "gpus",
         "id",
+        "leaving",
         "model",
         "number",
         "pool",
@@ -37,9 +38,16 @@ class Host:
         self.free = gpus
         self.unfunded = self.expired = 0
         """GPUs of unfunded and of expired funded work that nobody has evicted yet."""
+        self.leaving = 0
+        """GPUs of those on their way out; what is free below zero is held of these."""
         self.residents: dict[str, int] = {}
         self.claims: dict[str, int] = {}
         self.pool: Pool | None = None
+
+    @property
+    def room(self) -> int:
+        """GPUs that victims on the host add to: none if what is free below zero is held of GPUs about to be left."""
+        return self.free if self.free >= 0 else min(0, self.free + self.leaving)
 
 
 class Pool:
@@ -86,7 +94,7 @@ class Pool:
         free = host.free
         if free >= gpus:
             self.slots[gpus] += sign * (free // gpus)
-        free += host.unfunded
+        free = host.room + host.unfunded
         if free >= gpus:
             self.soft[gpus] += sign * (free // gpus)
         free += host.expired
@@ -117,13 +125,14 @@ class Pool:
             stack = self.stacks[host.free]
             del stack[bisect_left(stack, (host.number, host.id))]
 
-    def change(self, host: Host, free: int, unfunded: int, expired: int) -> None:
-        """The host has so many more GPUs free, unfunded and expired."""
+    def change(self, host: Host, free: int, unfunded: int, expired: int, leaving: int = 0) -> None:
+        """The host has so many more GPUs free, unfunded, expired and about to be left."""
         before = host.free
-        before_soft = before + host.unfunded
+        before_soft = (before if before >= 0 else min(0, before + host.leaving)) + host.unfunded
         before_yielding = before_soft + host.expired
         after = before + free
-        after_soft = after + host.unfunded + unfunded
+        host.leaving += leaving
+        after_soft = (after if after >= 0 else min(0, after + host.leaving)) + host.unfunded + unfunded
         after_yielding = after_soft + host.expired + expired
         slots, soft, yielding = self.slots, self.soft, self.yielding
         for gpus in slots:

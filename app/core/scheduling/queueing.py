@@ -154,7 +154,7 @@ class Line:
                 heapify(heads)
                 self._heads[leaf.id] = heads
                 self._leaves[leaf.id] = leaf
-                for budget in leaf.path():
+                for budget in state.paths[leaf.id] if leaf is not state.stray else (leaf,):
                     self._active[budget.id] = self._active.get(budget.id, 0) + 1
 
     def first(self) -> Workload | None:
@@ -166,16 +166,18 @@ class Line:
         budget = self.root
         if not self._active.get(budget.id):
             return None
+        active = self._active
         while budget.children:
-            best: tuple[Ratio, Budget] | None = None
-            for child in budget.children.values():
-                if self._active.get(child.id):
-                    rated = (self.state.ratio(child), child)
-                    if best is None or _compare(self.state, rated, best) < 0:
-                        best = rated
-            if best is None:
+            able = [child for child in budget.children.values() if active.get(child.id)]
+            if not able:
                 break
-            budget = best[1]
+            budget = able[0]
+            if len(able) > 1:
+                lowest = self.state.ratio(budget)
+                for child in able[1:]:
+                    ratio = self.state.ratio(child)
+                    if _compare(self.state, (ratio, child), (lowest, budget)) < 0:
+                        lowest, budget = ratio, child
         return budget
 
     def started(self, workload: Workload) -> None:
@@ -205,5 +207,5 @@ class Line:
 
     def _close(self, leaf: Budget) -> None:
         if not self._heads[leaf.id]:
-            for budget in leaf.path():
+            for budget in self.state.paths[leaf.id] if leaf is not self.state.stray else (leaf,):
                 self._active[budget.id] -= 1

@@ -141,6 +141,8 @@ class State:
 
     def ratio(self, budget: Budget, more: int = 0) -> Ratio:
         """(U + K) / E of the budget now, with `more` GPU-time in K."""
+        if budget.rated_at == self.now and not more:
+            return budget.rated
         return budget.ratio(self.now, self.policy.window, self.capacity, more)
 
     def leaf_of(self, workload: Workload) -> Budget:
@@ -242,16 +244,17 @@ class State:
 
     # What hosts count
 
-    def turn_over(self, host: Host, free: int, unfunded: int = 0, expired: int = 0) -> None:
-        """So many more of the host's GPUs are free, unfunded, expired."""
+    def turn_over(self, host: Host, free: int, unfunded: int = 0, expired: int = 0, leaving: int = 0) -> None:
+        """So many more of the host's GPUs are free, unfunded, expired, about to be left."""
         if host.pool is not None:
-            host.pool.change(host, free, unfunded, expired)
-            if free > 0 and host.free + host.unfunded > 0:
+            host.pool.change(host, free, unfunded, expired, leaving)
+            if free > 0 and host.room + host.unfunded > 0:
                 self.roomier = True
             return
         host.free += free
         host.unfunded += unfunded
         host.expired += expired
+        host.leaving += leaving
 
     def hold(self, workload: Workload, places: dict[str, int]) -> None:
         """Keep GPUs for the workload, also such as others are about to leave."""
@@ -276,7 +279,8 @@ class State:
             host = self.hosts[name]
             host.residents[workload.id] = host.residents.get(workload.id, 0) + count
             workload.places[name] = workload.places.get(name, 0) + count
-            self.turn_over(host, -count * workload.gpus)
+            gone = count * workload.gpus if workload.status is Status.LEAVING else 0
+            self.turn_over(host, -count * workload.gpus, leaving=gone)
             if host.state == Host.DRAINING:
                 self.change_capacity(count * workload.gpus)
 
@@ -289,7 +293,7 @@ class State:
         """The workload leaves one host. It must not be marked."""
         gpus = host.residents.pop(workload.id) * workload.gpus
         del workload.places[host.id]
-        self.turn_over(host, gpus)
+        self.turn_over(host, gpus, leaving=-gpus if workload.status is Status.LEAVING else 0)
         if host.state == Host.DRAINING:
             self.change_capacity(-gpus)
 

@@ -196,7 +196,7 @@ def _change(
             continue
         before = gain.get(name, 0)
         after = gain[name] = before + sign * count * victim.gpus
-        made = (made or 0) + max(0, host.free + after) // gpus - max(0, host.free + before) // gpus
+        made = (made or 0) + max(0, host.room + after) // gpus - max(0, host.room + before) // gpus
     return made
 
 
@@ -204,8 +204,8 @@ def _places(state: State, gpus: int, replicas: int, pools: list[Pool], gain: dic
     """Where the victims leave first, and what is free besides."""
     found: dict[str, int] = {}
     hosts = [state.hosts[name] for name, gained in gain.items() if gained]
-    for host in sorted(hosts, key=lambda host: (host.free + gain[host.id], host.number)):
-        count = min(replicas, max(0, host.free + gain[host.id]) // gpus)
+    for host in sorted(hosts, key=lambda host: (host.room + gain[host.id], host.number)):
+        count = min(replicas, max(0, host.room + gain[host.id]) // gpus)
         if count:
             found[host.id] = count
             replicas -= count

@@ -21,10 +21,13 @@ from app.core.scheduling.usage import Series
 from app.simulate.policies.baseline import Baseline, Floor
 from app.simulate.policies.division import Asking, divide
 from app.simulate.policies.fleet import Gang
-from app.simulate.policies.walking import Ticking, Turn, funded, pick
+from app.simulate.policies.walking import Ticking, Turn, by_leaf, funded, pick
 from app.simulate.settings import Settings
 from app.simulate.shares import Group, fork
 from app.simulate.workloads import Job, Trace
+
+Victims = tuple[Group, Group, Group, list[Gang]]
+"""A leaf; the reclaimer's queue and the leaf's own below their lowest common ancestor; gangs, the youngest first."""
 
 
 class Window:
@@ -73,12 +76,16 @@ class Kai:
 
     def arrange(self, floor: Floor, now: int) -> None:
         self._look_up(floor, now)
-        if floor.queue.jobs:
+        looking = self.ticking.leaves(floor, now)
+        if looking or any(floor.fits_funded(shape) for shape in floor.queue.shapes):
             self._share_out(floor)
             self._start_all(floor, now)
-            for leaf in self.ticking.leaves(floor, now):
-                while any(self._reclaim(floor, job, now) for job in floor.queue.heads(leaf, funded)):
-                    pass
+            for leaf in looking:
+                victims = self._in_reach(floor, leaf, now)
+                while victims and any(
+                    self._reclaim(floor, job, victims, now) for job in floor.queue.heads(leaf, funded)
+                ):
+                    victims = self._in_reach(floor, leaf, now)
             self._start_all(floor, now)
         floor.scavenge(now)
 
@@ -123,12 +130,23 @@ class Kai:
         while (job := pick(floor, self._turn)) is not None:
             floor.begin(job, now, until=now + job.min_runtime)
 
-    def _reclaim(self, floor: Floor, job: Job, now: int) -> bool:
+    def _in_reach(self, floor: Floor, leaf: str, now: int) -> list[Victims]:
+        """From whom the leaf might reclaim, and what has run its minimum there; the most saturated queue first."""
+        gangs = by_leaf(floor, lambda gang: gang.start + gang.job.min_runtime <= now)
+        pairs = [
+            (theirs, mine, over, gangs[theirs.id])
+            for theirs in sorted(floor.tree.leaves, key=self._turn, reverse=True)
+            if theirs.id in gangs
+            for mine, over in fork(floor.tree.groups[leaf], theirs)
+        ]
+        return [pair for pair in pairs if pair[2].running > min(self.fair[pair[2].id], self.deserved[pair[2].id])]
+
+    def _reclaim(self, floor: Floor, job: Job, reach: list[Victims], now: int) -> bool:
         """Start the job on what others give up, if they have to."""
         leaf = floor.tree.groups[job.leaf or ""]
-        if leaf.running + job.size > self.fair[leaf.id]:
+        if leaf.running + job.size > self.fair[leaf.id] or not any(self._may_lose(each, job) for each in reach):
             return False
-        victims = floor.fleet.victims(job, self._candidates(floor, leaf, job, now))
+        victims = floor.fleet.victims(job, self._candidates(floor, job, reach))
         if victims is None or not self._stays_less_saturated(floor, leaf, job, victims):
             return False
         for gang in victims:
@@ -136,21 +154,25 @@ class Kai:
         floor.begin(job, now, until=now + job.min_runtime)
         return True
 
-    def _candidates(self, floor: Floor, leaf: Group, job: Job, now: int) -> Iterator[Gang]:
-        """What yields; then what may be reclaimed, of the most saturated queue first, the youngest first."""
-        gangs = list(reversed(floor.fleet.running.values()))
-        yield from [gang for gang in gangs if gang.yields]
-        left = {group.id: group.running for group in floor.tree.groups.values()}
-        for theirs in sorted(floor.tree.leaves, key=self._turn, reverse=True):
-            for mine, over in fork(leaf, theirs):
-                within = mine.running + job.size <= self.deserved[mine.id]
-                for gang in gangs:
-                    if gang.job.leaf != theirs.id or gang.yields or gang.start + gang.job.min_runtime > now:
-                        continue
-                    if left[over.id] > self.fair[over.id] or (within and left[over.id] > self.deserved[over.id]):
-                        for group in theirs.path:
-                            left[group.id] -= gang.job.size
-                        yield gang
+    def _may_lose(self, victims: Victims, job: Job, lost: int = 0) -> bool:
+        """Whether the queue, which has lost so much, is above its fair share, or its quota if the job is within its."""
+        _, mine, over, _ = victims
+        left = over.running - lost
+        within = mine.running + job.size <= self.deserved[mine.id]
+        return left > self.fair[over.id] or (within and left > self.deserved[over.id])
+
+    def _candidates(self, floor: Floor, job: Job, reach: list[Victims]) -> Iterator[Gang]:
+        """What yields, the youngest first; then what may be reclaimed."""
+        yield from reversed(list(floor.fleet.yielding.values()))
+        lost: dict[str, int] = {}
+        for victims in reach:
+            theirs, _, over, gangs = victims
+            for gang in gangs:
+                if not self._may_lose(victims, job, lost.get(over.id, 0)):
+                    break
+                for group in theirs.path:
+                    lost[group.id] = lost.get(group.id, 0) + gang.job.size
+                yield gang
 
     def _stays_less_saturated(self, floor: Floor, leaf: Group, job: Job, victims: list[Gang]) -> bool:
         """On every level, than each sibling that it takes from; no matter while it is within its fair share."""

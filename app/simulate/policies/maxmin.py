@@ -17,7 +17,7 @@ from app.core.scheduling.policy import MINUTE
 from app.simulate.filling import fill_tree
 from app.simulate.policies.baseline import Baseline, Floor
 from app.simulate.policies.fleet import Gang
-from app.simulate.policies.walking import Ticking, funded, pick
+from app.simulate.policies.walking import Ticking, by_leaf, funded, pick
 from app.simulate.settings import Settings
 from app.simulate.shares import Group
 from app.simulate.workloads import Job, Trace
@@ -40,17 +40,27 @@ class MaxMin:
         if looking:
             shares = fair_shares(floor)
             for leaf in looking:
-                while any(self._take(floor, job, shares, now) for job in floor.queue.heads(leaf, funded)):
-                    pass
+                borrowed = _borrowed(floor, leaf, shares)
+                while borrowed and any(
+                    self._take(floor, job, shares, borrowed, now) for job in floor.queue.heads(leaf, funded)
+                ):
+                    borrowed = _borrowed(floor, leaf, shares)
             start_all(floor, now)
         floor.scavenge(now)
 
-    def _take(self, floor: Floor, job: Job, shares: dict[str, Fraction], now: int) -> bool:
+    def _take(
+        self,
+        floor: Floor,
+        job: Job,
+        shares: dict[str, Fraction],
+        borrowed: list[tuple[str, list[Gang]]],
+        now: int,
+    ) -> bool:
         """Start the job on what others borrowed, if it is within its leaf's share."""
         leaf = job.leaf or ""
         if floor.tree.groups[leaf].running + job.size > shares[leaf]:
             return False
-        victims = floor.fleet.victims(job, _candidates(floor, leaf, shares))
+        victims = floor.fleet.victims(job, _candidates(floor, borrowed, shares))
         if victims is None:
             return False
         for gang in victims:
@@ -74,15 +84,25 @@ def fair_shares(floor: Floor) -> dict[str, Fraction]:
     return fill_tree(floor.tree.root, floor.fleet.capacity, demands)
 
 
-def _candidates(floor: Floor, taker: str, shares: dict[str, Fraction]) -> Iterator[Gang]:
-    """What yields, then what is borrowed: of the leaf furthest over its share first, the youngest first."""
-    gangs = list(reversed(floor.fleet.running.values()))
-    yield from [gang for gang in gangs if gang.yields]
-    over = {leaf.id: leaf.running - shares[leaf.id] for leaf in floor.tree.leaves if leaf.id != taker}
-    for leaf in sorted(over, key=lambda each: (-over[each], each)):
+def _borrowed(floor: Floor, taker: str, shares: dict[str, Fraction]) -> list[tuple[str, list[Gang]]]:
+    """The leaves above their shares, the furthest first, with what runs there, the youngest first."""
+    over = {
+        leaf.id: leaf.running - shares[leaf.id]
+        for leaf in floor.tree.leaves
+        if leaf.id != taker and leaf.running > shares[leaf.id]
+    }
+    gangs = by_leaf(floor, lambda gang: gang.job.size <= over.get(gang.job.leaf or "", 0)) if over else {}
+    return [(leaf, gangs[leaf]) for leaf in sorted(gangs, key=lambda each: (-over[each], each))]
+
+
+def _candidates(floor: Floor, borrowed: list[tuple[str, list[Gang]]], shares: dict[str, Fraction]) -> Iterator[Gang]:
+    """What yields, the youngest first; then what is borrowed, as long as it leaves its owner its share."""
+    yield from reversed(list(floor.fleet.yielding.values()))
+    for leaf, gangs in borrowed:
+        over = floor.tree.groups[leaf].running - shares[leaf]
         for gang in gangs:
-            if gang.job.leaf == leaf and not gang.yields and gang.job.size <= over[leaf]:
-                over[leaf] -= gang.job.size
+            if gang.job.size <= over:
+                over -= gang.job.size
                 yield gang
 
 

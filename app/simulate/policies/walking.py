@@ -4,6 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from app.simulate.policies.baseline import Floor
+from app.simulate.policies.fleet import Gang
 from app.simulate.policies.queue import Shape
 from app.simulate.shares import Group
 from app.simulate.workloads import Job
@@ -27,6 +28,15 @@ def pick(floor: Floor, turn: Callable[[Group], Turn]) -> Job | None:
     while group.children:
         group = min([child for child in group.children if child.id in reached], key=turn)
     return floor.queue.first(group.id, shapes.__contains__)
+
+
+def by_leaf(floor: Floor, is_ready: Callable[[Gang], bool]) -> dict[str, list[Gang]]:
+    """What runs, does not yield and is ready to be a victim, the youngest first."""
+    found: dict[str, list[Gang]] = {}
+    for gang in reversed(floor.fleet.running.values()):
+        if not gang.yields and is_ready(gang):
+            found.setdefault(gang.job.leaf or "", []).append(gang)
+    return found
 
 
 class Ticking:

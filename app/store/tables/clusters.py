@@ -133,6 +133,7 @@ instance = Table(
     time_column("script_hang_at"),
     time_column("check_fault_at"),
     time_column("hardware_fault_at"),
+    time_column("degraded_at"),
     Column("fault", Text),
     time_column("examine_at"),
     time_column("move_at"),

@@ -70,9 +70,8 @@ class FaultRule(BaseModel):
     )
     seconds: Seconds | None = Field(
         default=None,
-        description="World time, whole: how slow a boot-slow is, how long a node runs until node-hardware, or a job's "
-        "worker until what befalls it. "
-        "Wall time, to a millisecond: api-latency.",
+        description="World time, whole: how slow a boot-slow is, how long a node runs until node-hardware or "
+        "node-degraded, or a job's worker until what befalls it. Wall time, to a millisecond: api-latency.",
     )
 
 

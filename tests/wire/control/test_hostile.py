@@ -43,6 +43,9 @@ BODIES: list[tuple[str, str, dict[str, Any]]] = [
         ("POST", "faults", {"effect": "script-hang", field: HERE})
         for field in ("effect", "account", "region", "instance_type", "after", "code")
     ),
+    ("POST", "workloads", {"name": HERE, "gpus": 1}),
+    *(("POST", "workloads", {"name": "w", "gpus": 1, field: HERE}) for field in ("cluster", "budget", "kind")),
+    ("PATCH", "fleets/demo", {"window_seconds": HERE}),
     ("POST", "reset", {"seed": {"faults": [{"effect": HERE}]}}),
     ("POST", "reset", {"seed": {"clusters": [{"ClusterName": HERE, "account": HERE}]}}),
     ("POST", "reset", {"seed": {"clusters": [{"ClusterName": HERE}]}}),
@@ -53,6 +56,9 @@ QUERIES = [
     *(("bills", name) for name in ("cluster", "by", "from", "to", "format", "intervals")),
     *(("prices", name) for name in ("instance_type", "region")),
     *(("quotas", name) for name in ("account", "region")),
+    *(("workloads", name) for name in ("cluster", "budget", "status", "limit")),
+    *(("queue", name) for name in ("cluster", "budget", "limit")),
+    *(("decisions", name) for name in ("cluster", "workload", "kind", "after")),
     ("faults/hits", "id"),
     ("events", "limit"),
     ("requests", "limit"),
@@ -60,6 +66,10 @@ QUERIES = [
 PATHS = [
     ("GET", "worlds/{}/export"),
     ("GET", "worlds/main/compare/{}"),
+    ("GET", "workloads/{}"),
+    ("GET", "workloads/{}/why"),
+    ("POST", "workloads/{}/cancel"),
+    ("GET", "fleets/{}"),
     ("DELETE", "worlds/{}"),
     ("DELETE", "faults/{}"),
 ]

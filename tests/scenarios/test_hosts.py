@@ -1,0 +1,146 @@
+"""Hosts that are drained, repaired, lost and taken away under work, in frozen worlds (FS-4, FS-11, FS-19)."""
+
+from typing import Any
+
+from tests.kit import TestWorld
+from tests.workloads import HOUR, decided, fleet, funded, refused, statuses, submit, told
+
+
+def host(world: TestWorld, node: str) -> dict[str, Any]:
+    found: dict[str, Any] = world.control("GET", f"hosts/{node}")
+    return found
+
+
+def hosts(world: TestWorld) -> dict[str, str]:
+    """The state of each, by its node."""
+    return {one["node"]: one["state"] for one in world.control("GET", "hosts")["hosts"]}
+
+
+def place(world: TestWorld, workload: str) -> str:
+    """The only node that the workload is on."""
+    [node] = told(world, workload)["places"]
+    return str(node)
+
+
+def drain(world: TestWorld, node: str, then: str = "nothing") -> dict[str, Any]:
+    """Marked, and seen by the scheduler's pass at this instant."""
+    world.control("POST", f"hosts/{node}/drain", json={"then": then, "reason": "a loose cable"})
+    world.advance(0)
+    return host(world, node)
+
+
+def instance(world: TestWorld, node: str) -> dict[str, Any]:
+    [found] = [one for one in world.nodes(IncludeNodeLogicalIds=True) if one["NodeLogicalId"] == node]
+    return found
+
+
+def billed(world: TestWorld) -> int:
+    """Milliseconds of all instances."""
+    return sum(line["milliseconds"] for line in world.bill()["lines"])
+
+
+def test_a_marked_host_is_emptied_as_protection_ends_rebooted_and_back(world: TestWorld) -> None:
+    """FS-11, FS-4: no new work, unfunded work goes at once, protected work stays until its time; then it is repaired
+    and returns with nobody's help."""
+    fleet(world, 1, a=1)
+    funded(world, "paid", "a", 1, gpus=4)
+    submit(world, "free", 4)
+    node = place(world, "paid")
+    before = instance(world, node)["InstanceId"]
+    marked = drain(world, node, "reboot")
+    assert (marked["state"], marked["then"], marked["reason"]) == ("draining", "reboot", "a loose cable")
+    assert marked["protected_until"] == told(world, "paid")["protected_until"] == "2026-01-01T01:10:00.000Z"
+    assert statuses(world) == {"paid": "running", "free": "leaving"}
+    world.advance(minutes=1)
+    submit(world, "late", 1)
+    assert statuses(world) == {"paid": "running", "free": "waiting", "late": "waiting"}
+    world.advance(minutes=58)
+    assert told(world, "paid")["status"] == "running"
+    world.advance(minutes=1)
+    assert told(world, "paid")["status"] == "leaving"
+    assert ("preempt", "draining", None) in decided(world, workload="paid")
+    world.advance(minutes=1)
+    assert ("drained", "draining", None) in decided(world)
+    assert (hosts(world), instance(world, node)["InstanceStatus"]["Status"]) == ({node: "away"}, "Pending")
+    world.advance(10)
+    assert (hosts(world), instance(world, node)["InstanceId"]) == ({node: "healthy"}, before)
+    assert statuses(world) == {"paid": "running", "free": "running", "late": "waiting"}
+    assert host(world, node)["marked"] is None
+
+
+def test_an_empty_host_is_replaced_at_once_and_one_without_repair_waits_to_be_resumed(world: TestWorld) -> None:
+    """FS-11."""
+    fleet(world, 2, a=1)
+    funded(world, "paid", "a", 1)
+    busy = place(world, "paid")
+    [idle] = hosts(world).keys() - {busy}
+    before = instance(world, idle)["InstanceId"]
+    drain(world, idle, "replace")
+    world.advance(minutes=1)
+    assert instance(world, idle)["InstanceId"] != before
+    assert hosts(world) == {busy: "healthy", idle: "healthy"}
+    assert drain(world, idle)["state"] == "drained"
+    before_ms = billed(world)
+    world.advance(hours=1)
+    assert hosts(world)[idle] == "drained"
+    assert billed(world) == before_ms + 2 * HOUR * 1000, "a drained host is billed as ever"
+    submit(world, "late")
+    assert told(world, "late")["status"] == "waiting"
+    world.control("POST", f"hosts/{idle}/resume")
+    world.advance(0)
+    assert place(world, "late") == idle
+
+
+def test_what_cannot_be_drained_or_resumed_is_told_in_words(world: TestWorld) -> None:
+    """CT-10."""
+    fleet(world, 1, a=1)
+    [row] = world.nodes(IncludeNodeLogicalIds=True)
+    node = row["NodeLogicalId"]
+    status, text = refused(world, "POST", "hosts/i-0123/drain", json={})
+    assert status == 404 and "windtunnel host list" in text
+    status, text = refused(world, "POST", f"hosts/{node}/drain", json={})
+    assert status == 400 and "has had no workload yet" in text
+    submit(world, "free", 4)
+    status, text = refused(world, "POST", f"hosts/{node}/resume")
+    assert status == 409 and "not marked" in text
+    world.sagemaker.batch_reboot_cluster_nodes(ClusterName="demo", NodeIds=[row["InstanceId"]])
+    world.advance(0)
+    status, text = refused(world, "POST", f"hosts/{row['InstanceId']}/drain", json={})
+    assert status == 409 and "it is Pending" in text
+
+
+def test_a_degraded_node_is_emptied_and_replaced_while_one_that_breaks_is_replaced_at_once(world: TestWorld) -> None:
+    """FS-11, FS-19: the owner hears of both at once; protected work loses nothing but on the node that is gone."""
+    fleet(world, 2, a=1)
+    funded(world, "one", "a", 1)
+    funded(world, "two", "a", 1)
+    first, second = place(world, "one"), place(world, "two")
+    before = instance(world, first)["InstanceId"]
+    world.fault("node-degraded", node=first, code="Xid-74", times=1)
+    world.advance(10)
+    found = host(world, first)
+    assert (found["state"], found["then"], found["status"]) == ("draining", "replace", "Running")
+    assert "Xid-74" in found["reason"] == instance(world, first)["InstanceStatus"]["Message"]
+    assert told(world, "one")["status"] == "running"
+    world.fault("node-hardware", node=second, code="Xid-74", times=1)
+    world.advance(4)
+    assert (host(world, second)["state"], told(world, "two")["places"]) == ("away", {})
+    assert decided(world, kind="lost") == [("lost", "node-failed", "two")]
+    world.advance(minutes=1)
+    assert (hosts(world)[second], place(world, "two")) == ("healthy", second)
+    world.advance(hours=1)
+    world.advance(minutes=1)
+    assert hosts(world) == {first: "healthy", second: "healthy"}
+    assert instance(world, first)["InstanceId"] != before
+
+
+def test_a_degraded_node_of_a_cluster_without_workloads_is_rebooted_at_once(world: TestWorld) -> None:
+    """FS-11: nothing need leave it."""
+    fleet(world, 1)
+    world.fault("node-degraded", code="Xid-73", times=1)
+    world.advance(2)
+    [row] = world.nodes()
+    assert row["InstanceStatus"]["Status"] == "Pending"
+    world.advance(10)
+    [row] = world.nodes()
+    assert (row["InstanceStatus"]["Status"], row["InstanceStatus"].get("Message")) == ("Running", None)
