@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Any, Protocol
 
 from app.core import ids
@@ -232,6 +233,15 @@ _UNHEALTHY, _NOT_READY, _READY = range(3)
 _HEALTH = dict.fromkeys((Node.FAILED, Node.ILL, Node.UNPATCHED), _UNHEALTHY) | {Node.RUNNING: _READY}
 
 
+class Work(IntEnum):
+    """The worthiest work on a node: the less it is worth, the sooner the node may go (VX-24, FS-4)."""
+
+    NONE = 0
+    UNFUNDED = 1
+    EXPIRED = 2
+    PROTECTED = 3
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """What the choice of victims needs to know of a node."""
@@ -239,20 +249,19 @@ class Candidate:
     logical_id: str
     status: Node
     launched_at: WorldTime | None
-    busy: bool = False
-    """Workers of jobs are on it (VX-24)."""
+    work: Work = Work.NONE
 
 
 def victims(candidates: Iterable[Candidate], count: int) -> list[str]:
     """HP-18: the unhealthy first, then those not yet ready, then the most recently provisioned; ties by logical id.
 
     A node that was never provisioned counts as the most recent, since stopping it loses nothing. Of those that are
-    ready the idle ones go before those with work on them (VX-24).
+    ready the idle ones go first, then by the work on them: unfunded, no longer protected, protected (VX-24).
     """
 
-    def rank(node: Candidate) -> tuple[int, bool, float, str]:
+    def rank(node: Candidate) -> tuple[int, Work, float, str]:
         health = _HEALTH.get(node.status, _NOT_READY)
         newest_first = float("-inf") if node.launched_at is None else -node.launched_at.timestamp()
-        return health, node.busy, newest_first, node.logical_id
+        return health, node.work, newest_first, node.logical_id
 
     return [node.logical_id for node in sorted(candidates, key=rank)[:count]]

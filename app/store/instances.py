@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import asyncpg
 
-from app.core.cluster import Candidate, Group
+from app.core.cluster import Candidate, Group, Work
 from app.core.instance import Instance
 from app.core.node import Node
 from app.core.scope import Scope
 from app.core.software import Member
-from app.core.times import WorldTime
+from app.core.times import WorldTime, to_millis
 from app.store.db import Tx
 from app.store.rows import Shape, insert_rows
 
@@ -40,7 +40,10 @@ STANDING = f"""SELECT {", ".join(f"i.{column}" for column in SHAPE.columns)} FRO
         AND i.terminate_at IS NULL AND ($6::text IS NULL OR i.group_name = $6) ORDER BY g.position, i.ordinal"""
 GONE = f"DELETE FROM instance WHERE {_KEY} AND logical_id = ANY($5)"
 STOP = f"UPDATE instance SET terminate_at = $5, due_at = $5 WHERE {_KEY} AND terminate_at IS NULL"
-CANDIDATES = f"""SELECT logical_id, status, launched_at, EXISTS (SELECT 1 FROM placement p
+CANDIDATES = f"""SELECT logical_id, status, launched_at, (SELECT
+        max(CASE WHEN w.funded AND w.protected_until > $6 THEN 3 WHEN w.funded THEN 2 ELSE 1 END)
+        FROM placement p LEFT JOIN workload w ON (w.world, w.account, w.region, w.fleet, w.name)
+            = (p.world, p.account, p.region, p.cluster_id, p.job_id)
         WHERE (p.world, p.account, p.region, p.cluster_id) = ($1, $2, $3, $4) AND p.logical_id = instance.logical_id
             AND p.ended_at IS NULL)
     FROM instance WHERE {_KEY} AND group_name = $5 AND terminate_at IS NULL"""
@@ -172,10 +175,10 @@ async def reserved(tx: Tx, scope: Scope, cluster_id: str, reservations: Sequence
     return [tuple(row) for row in rows]
 
 
-async def candidates(tx: Tx, scope: Scope, cluster_id: str, group: str) -> list[Candidate]:
-    """The group's nodes that are not told to stop, as far as the choice of victims asks."""
-    rows = await tx.fetch(CANDIDATES, *_key(scope, cluster_id), group)
-    return [Candidate(logical_id, Node(status), *facts) for logical_id, status, *facts in rows]
+async def candidates(tx: Tx, scope: Scope, cluster_id: str, group: str, at: WorldTime) -> list[Candidate]:
+    """The group's nodes that are not told to stop, as far as the choice of victims at that instant asks."""
+    rows = await tx.fetch(CANDIDATES, *_key(scope, cluster_id), group, to_millis(at))
+    return [Candidate(name, Node(status), launched, Work(work or 0)) for name, status, launched, work in rows]
 
 
 async def find(tx: Tx, scope: Scope, cluster_id: str, *, by: str, values: Sequence[str]) -> list[Instance]:

@@ -14,7 +14,7 @@ import asyncpg
 
 from app.core.announcements import node_health, state_change
 from app.core.capacity import Stock
-from app.core.cluster import Cluster, Group, cluster_status, new_node, victims
+from app.core.cluster import Cluster, Group, Work, cluster_status, new_node, victims
 from app.core.faults import Faults
 from app.core.instance import Instance, next_due
 from app.core.launching import Batch, Surroundings, work
@@ -255,9 +255,9 @@ async def _stop(tx: Tx, scope: Scope, made: Decision) -> None:
     if made.stop_groups:
         await instances.stop_groups(tx, scope, cluster_id, made.at, made.stop_groups)
     for name, count in made.surplus.items():
-        candidates = await instances.candidates(tx, scope, cluster_id, name)
+        candidates = await instances.candidates(tx, scope, cluster_id, name, made.at)
         if name in made.rolled_back:
-            candidates = [replace(one, busy=False) for one in candidates]
+            candidates = [replace(one, work=Work.NONE) for one in candidates]
         chosen = victims(candidates, count)
         await instances.stop_nodes(tx, scope, cluster_id, made.at, chosen)
         group = made.groups[name]

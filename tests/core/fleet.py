@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from app.core.capacity import Pool, Stock
-from app.core.cluster import SOFTWARE, Candidate, Cluster, Group, cluster_status, group_status, new_node, victims
+from app.core.cluster import SOFTWARE, Candidate, Cluster, Group, Work, cluster_status, group_status, new_node, victims
 from app.core.cluster_events import Event
 from app.core.faults import Faults, Rule
 from app.core.instance import Instance, next_due
@@ -227,7 +227,7 @@ class Fleet:
         for name, count in made.surplus.items():
             alive = [n for n in self.members(name) if n.terminate_at is None]
             busy = set() if name in made.rolled_back else self.busy
-            rated = [Candidate(n.logical_id, n.status, n.launched_at, n.logical_id in busy) for n in alive]
+            rated = [Candidate(n.logical_id, n.status, n.launched_at, Work(n.logical_id in busy)) for n in alive]
             chosen = victims(rated, count)
             for logical_id in chosen:
                 self._stop(self.nodes[logical_id], made.at)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.core.cluster import Candidate, Cluster, Group, cluster_status, group_status, new_node, victims
+from app.core.cluster import Candidate, Cluster, Group, Work, cluster_status, group_status, new_node, victims
 from app.core.instance import wants_launch
 from app.core.node import Node
 from tests.core.builders import SEED, T0, at, classic, cluster, controller, group, in_service, living, login, slurm
@@ -68,7 +68,9 @@ REFUSED = Candidate("f-2", Node.FAILED, None)
 BOOTING, SCRIPT = Candidate("b-1", Node.BOOTING, at(3)), Candidate("b-2", Node.CONFIGURING, at(2))
 CHECKING, NEVER = Candidate("b-3", Node.CHECKING, at(1)), Candidate("b-4", Node.REQUESTED, None)
 TWIN_A, TWIN_B = Candidate("t-a", Node.RUNNING, at(4)), Candidate("t-b", Node.RUNNING, at(4))
-BUSY = Candidate("w-1", Node.RUNNING, at(9), busy=True)
+BUSY = Candidate("w-1", Node.RUNNING, at(9), work=Work.UNFUNDED)
+EXPIRED = Candidate("w-2", Node.RUNNING, at(10), work=Work.EXPIRED)
+PROTECTED = Candidate("w-3", Node.RUNNING, at(11), work=Work.PROTECTED)
 VICTIMS: dict[str, tuple[list[Candidate], int, list[str]]] = {
     "the unhealthy first": ([READY, FAILED, BOOTING], 1, ["f-1"]),
     "then those not yet ready": ([READY, FAILED, BOOTING], 2, ["f-1", "b-1"]),
@@ -79,6 +81,7 @@ VICTIMS: dict[str, tuple[list[Candidate], int, list[str]]] = {
     "a refused one before a failed launch": ([FAILED, REFUSED], 1, ["f-2"]),
     "ties by logical id": ([TWIN_B, TWIN_A], 2, ["t-a", "t-b"]),
     "idle ones before those with work, whichever is newer": ([BUSY, READY], 1, ["r-1"]),
+    "the less the work is worth the sooner": ([PROTECTED, EXPIRED, BUSY, READY], 4, ["r-1", "w-1", "w-2", "w-3"]),
     "one that is not ready before an idle one": ([READY, BUSY, CHECKING], 2, ["b-3", "r-1"]),
     "none": ([READY], 0, []),
     "more than there are": ([READY], 5, ["r-1"]),
@@ -92,7 +95,8 @@ VICTIMS: dict[str, tuple[list[Candidate], int, list[str]]] = {
 
 @pytest.mark.parametrize("name", VICTIMS)
 def test_victims(name: str) -> None:
-    """HP-18: unhealthy, not yet ready, most recently provisioned; by logical id. VX-24: the idle before the busy."""
+    """HP-18: unhealthy, not yet ready, most recently provisioned; by logical id. VX-24, FS-4: the idle
+    before the busy, those by what their work is worth."""
     candidates, count, expected = VICTIMS[name]
     assert victims(candidates, count) == expected
     assert victims(candidates[::-1], count) == expected, "the order in which they are read does not matter"

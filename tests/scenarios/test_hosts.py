@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.fleets import gpu_group
 from tests.kit import TestWorld
 from tests.workloads import HOUR, decided, fleet, funded, refused, statuses, submit, told
 
@@ -144,3 +145,77 @@ def test_a_degraded_node_of_a_cluster_without_workloads_is_rebooted_at_once(worl
     world.advance(10)
     [row] = world.nodes()
     assert (row["InstanceStatus"]["Status"], row["InstanceStatus"].get("Message")) == ("Running", None)
+
+
+def resize(world: TestWorld, count: int) -> list[tuple[str, str, str | None]]:
+    """The group has so many nodes; what was lost by that."""
+    before = len(decided(world, kind="lost"))
+    world.sagemaker.update_cluster(ClusterName="demo", InstanceGroups=[gpu_group(count)])
+    world.advance(4)
+    return decided(world, kind="lost")[before:]
+
+
+def used(world: TestWorld, budget: str) -> int:
+    """GPU-milliseconds that were charged."""
+    days = world.control("GET", f"budgets/{budget}")["days"]
+    return sum(day["gpu_milliseconds"] for day in days)
+
+
+def test_a_smaller_group_gives_up_idle_then_unfunded_then_expired_then_protected_work(world: TestWorld) -> None:
+    """FS-4, FS-19: the owner's stop, with its reason; then a hole that nobody fills is given up after ten minutes, and
+    what is lost is charged no longer."""
+    fleet(world, 4, a=1)
+    funded(world, "expired", "a", 0.1)
+    funded(world, "paid", "a", 8)
+    submit(world, "free")
+    world.advance(minutes=10)
+    assert resize(world, 3) == []
+    assert resize(world, 2) == [("lost", "scaled-down", "free")]
+    assert resize(world, 1) == [("lost", "scaled-down", "expired")]
+    assert resize(world, 0) == [("lost", "scaled-down", "paid")]
+    charged = used(world, "a")
+    world.advance(minutes=9)
+    assert statuses(world) == dict.fromkeys(("expired", "paid", "free"), "running")
+    world.advance(minutes=2)
+    assert statuses(world) == dict.fromkeys(("expired", "paid", "free"), "waiting")
+    assert ("requeue", "hole-not-filled", "paid") in decided(world)
+    assert used(world, "a") == charged
+    assert told(world, "paid")["submitted"] == "2026-01-01T00:10:00.000Z"
+
+
+def test_what_the_owner_does_stops_protected_work_and_says_why(world: TestWorld) -> None:
+    """FS-4, FS-11: each act at once, though the work is protected for hours; it goes on when the node is back."""
+    fleet(world, 1, a=1)
+    funded(world, "paid", "a", 8)
+    client, demo = world.sagemaker, {"ClusterName": "demo"}
+    node = place(world, "paid")
+    nodes = {"NodeIds": [instance(world, node)["InstanceId"]]}
+    client.batch_reboot_cluster_nodes(**demo, **nodes)
+    world.advance(minutes=1)
+    client.batch_replace_cluster_nodes(**demo, **nodes)
+    world.advance(minutes=1)
+    world.control("POST", "images", json={"version": "9.0.0"})
+    client.update_cluster_software(**demo)
+    world.advance(minutes=2)
+    assert place(world, "paid") == node
+    client.batch_delete_cluster_nodes(**demo, NodeIds=[instance(world, node)["InstanceId"]])
+    world.advance(minutes=1)
+    codes = [code for _, code, _ in decided(world, kind="lost", workload="paid")]
+    assert codes == ["rebooted", "replaced", "software-update", "scaled-down"]
+    assert [code for _, code, _ in decided(world, kind="fill")] == ["hole"] * 3
+    client.delete_cluster(**demo)
+    world.advance(minutes=1)
+    assert (told(world, "paid")["status"], told(world, "paid")["reason"]) == ("ended", "fleet-gone")
+
+
+def test_a_mark_outlives_the_scheduler_s_memory(world: TestWorld) -> None:
+    """FS-11: a mark is a row, and what is in memory is not needed."""
+    fleet(world, 2, a=1)
+    funded(world, "paid", "a", 1)
+    node = place(world, "paid")
+    drain(world, node, "reboot")
+    world.control("PATCH", "fleets/demo", json={"margin_millionths": 20_000})  # memories are rebuilt
+    world.advance(minutes=62)
+    assert ("drained", "draining", None) in decided(world)
+    assert hosts(world)[node] == "healthy"
+    assert place(world, "paid") != node

@@ -66,7 +66,7 @@ async def test_told_to_stop_once(database: Database, scope: Scope) -> None:
             ("n-2", at(6)),
             ("o-1", at(7)),
         ]
-        assert await instances.candidates(tx, scope, CLUSTER_ID, "workers") == []
+        assert await instances.candidates(tx, scope, CLUSTER_ID, "workers", T0) == []
 
 
 async def test_who_waits_longest_is_woken_first(database: Database, scope: Scope) -> None:
