@@ -89,6 +89,11 @@ def break_down(node: Instance, rule: Rule, at: WorldTime) -> Instance:
     return evolve(node, hardware_fault_at=strikes, fault=rule.code or USUAL_FAULT)
 
 
+def is_degraded(node: Instance) -> bool:
+    """It runs with a fault that has been noticed."""
+    return node.fault is not None and node.hardware_fault_at is None and node.degraded_at is None
+
+
 def hazards(cluster: Cluster, node: Instance, fired: Fired, faults: Faults) -> Instance:
     """The node with the marks of what will befall it in its new state."""
     if fired.stage == DEGRADED:

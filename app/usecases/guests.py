@@ -47,8 +47,10 @@ async def follow(tx: Tx, scope: Scope, was: Cluster, batch: Batch, made: Decisio
     if was.deletion_begun_at is None and cluster.deletion_begun_at is not None:
         await fleet_jobs.fail(tx, scope, cluster.cluster_id, CLUSTER_GONE, made.at)
     if batch.degraded:
-        await host_repairs.empty(tx, scope, cluster, batch, made.at)
-    if batch.left or batch.came or batch.degraded or _is_another(was, cluster):
+        others = await host_repairs.empty(tx, scope, cluster, batch.degraded, made.at)
+        if cluster.recovers:
+            await host_repairs.cure(tx, scope, cluster.cluster_id, others, made.at)
+    if batch.left or batch.came or _is_another(was, cluster):
         await wakes.leave(tx, scope, wakes.FLEET, cluster.cluster_id, made.at)
 
 

@@ -2,7 +2,7 @@
 
 from app.core.cluster import Cluster
 from app.core.faults import Faults, Rule
-from app.core.health import BREAKS, appoint_cure, break_down, subject
+from app.core.health import BREAKS, appoint_cure, break_down, is_degraded, subject
 from app.core.instance import next_due
 from app.core.node import Node
 from app.core.scope import Scope
@@ -10,6 +10,7 @@ from app.core.times import to_millis
 from app.core.world import World
 from app.store import clusters, faults, instances
 from app.store.db import Tx
+from app.usecases import host_repairs
 
 
 async def strike_running(tx: Tx, world: World, rule: Rule) -> Rule:
@@ -37,7 +38,10 @@ async def strike_running(tx: Tx, world: World, rule: Rule) -> Rule:
 
 
 async def cure_the_ill(tx: Tx, scope: Scope, world: World, cluster: Cluster) -> None:
-    """NodeRecovery was turned on: what lay ill and unattended is rebooted or replaced now."""
+    """NodeRecovery was turned on: what lay ill and unattended is rebooted or replaced now, degraded hosts once they are
+    empty."""
     ill = await instances.standing(tx, scope, cluster.cluster_id, Node.ILL)
+    running = await instances.standing(tx, scope, cluster.cluster_id, Node.RUNNING)
+    ill += await host_repairs.empty(tx, scope, cluster, [node for node in running if is_degraded(node)], world.now)
     cured = [appoint_cure(node, world.now) for node in ill if node.reboot_at is None and node.replace_at is None]
     await instances.save(tx, scope, cluster.cluster_id, cured, [next_due(n, world.timings.delays) for n in cured])

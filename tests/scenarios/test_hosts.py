@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.fleets import gpu_group
-from tests.kit import TestWorld
+from tests.kit import TestWorld, eks
 from tests.workloads import HOUR, decided, fleet, funded, refused, statuses, submit, told
 
 
@@ -219,3 +219,18 @@ def test_a_mark_outlives_the_scheduler_s_memory(world: TestWorld) -> None:
     assert ("drained", "draining", None) in decided(world)
     assert hosts(world)[node] == "healthy"
     assert place(world, "paid") != node
+
+
+def test_without_node_recovery_a_degraded_host_stays_empty_until_it_is_turned_on(world: TestWorld) -> None:
+    """FS-11, HP-29."""
+    world.sagemaker.create_cluster(**eks(gpu_group(1), NodeRecovery="None"))
+    world.advance(minutes=10)
+    submit(world, "free")
+    node = place(world, "free")
+    world.fault("node-degraded", node=node, code="Xid-73", times=1)
+    world.advance(minutes=10)
+    found = host(world, node)
+    assert (found["state"], found["then"], told(world, "free")["status"]) == ("drained", "nothing", "waiting")
+    world.sagemaker.update_cluster(ClusterName="demo", NodeRecovery="Automatic")
+    world.advance(minutes=1)
+    assert (host(world, node)["state"], place(world, "free")) == ("healthy", node)
