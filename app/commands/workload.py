@@ -157,14 +157,21 @@ def _last(name: str) -> str:
 
 def _explain(why: dict[str, Any]) -> None:
     names = ("reason", "unblocks", "wanted", "free", "blocker", "earliest", "starts", "leaves", "protected_until")
-    shown = {"status": why["status"]} | {name: why[name] for name in names}
+    shown = {"status": why["status"]} | {name: why[name] for name in names if why[name] != 0 or name == "free"}
     shown |= {"ratio of " + one["budget"]: _ratio(one) for one in why["ratios"]}
+    shown |= {"against " + one["other"]["budget"]: _rival(one) for one in why["rivals"]}
     shown |= {"ahead": ", ".join(why["ahead"]) or None, "as of": why["as_of"]}
     if (kept := why["reservation"]) is not None:
         shown["reserved"] = f"{', '.join(kept['hosts'])}; T is {kept['due']}"
     show({name: value for name, value in shown.items() if value is not None}, as_json=False)
     if why["decisions"]:
         table([_decided(one) for one in why["decisions"]], title="decisions")
+
+
+def _rival(one: dict[str, Any]) -> str:
+    ends = "which yields" if one["yields"] else "which does not yield"
+    own, other = one["own"], one["other"]
+    return f"{own['budget']} with it {own['decimal'] or '-'}, {other['budget']} {other['decimal'] or '-'}, {ends}"
 
 
 def _ratio(one: dict[str, Any]) -> str:
@@ -197,13 +204,14 @@ def _decided(one: dict[str, Any]) -> dict[str, Any]:
     ratios = " against ".join(f"{each['budget']} {each['decimal'] or '-'}" for each in one["ratios"] or ())
     facts = {"victims": victims or None, "ratios": ratios or None, "due": one["due"]}
     facts |= {"protected until": one["protected_until"]} | one["facts"]
+    hosts = one["places"] or facts.pop("hosts", None) or ()
     detail = "; ".join(f"{name} {text(value)}" for name, value in facts.items() if value is not None)
     return {
         "at": one["at"],
         "kind": one["kind"],
         "code": one["code"],
         "workload": one["workload"],
-        "places": ", ".join(one["places"] or ()) or None,
+        "hosts": ", ".join(hosts) or None,
         "detail": detail or None,
     }
 

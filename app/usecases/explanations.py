@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from app.core.scheduling.comparing import Rival, rivals
 from app.core.scheduling.explaining import Explanation, Reason, explain
 from app.core.scheduling.state import Reservation
 from app.core.scheduling.workload import Status
@@ -49,6 +50,7 @@ class Standing:
     leaves_at: int | None = None
     """When the grace of an evicted one is over."""
     reservation: Reservation | None = None
+    rivals: Sequence[Rival] = ()
     decisions: Sequence[Decided] = ()
 
 
@@ -78,6 +80,7 @@ def _standing(loaded: Loaded, found: Listed, last: Sequence[Decided]) -> Standin
         workload.claim_due if workload.claim else None,
         workload.leaves_at if workload.status is Status.LEAVING else None,
         state.reservations.get(name),
+        rivals(state, workload),
         last,
     )
 
@@ -96,4 +99,4 @@ def reasoned(loaded: Loaded, row: Row) -> Reasoned:
         return Reasoned(HOLE, HOLE_MESSAGE, row.gpus * workload.missing, told)
     if told.reason is Reason.NO_SUCH_NODE and not loaded.state.hosts:
         return Reasoned(NO_NODE, NO_NODE_MESSAGE, told.wanted, told)
-    return Reasoned(told.reason.value, told.unblocks, told.wanted, told)
+    return Reasoned(told.reason.value, told.unblocks, 0 if workload.places else told.wanted, told)

@@ -21,7 +21,8 @@ from app.store import budgets, clusters, listed_workloads, scheduling, wakes, wo
 from app.store.db import Tx
 from app.store.listed_workloads import Filter
 from app.store.listed_workloads import Listed as Listed
-from app.store.workloads import CANCEL, ENDED, NEW, PRIORITY, Row
+from app.store.workloads import CANCEL, ENDED, NEW, PRIORITY
+from app.store.workloads import Row as Row
 from app.usecases import team_quotas
 from app.usecases.bills import of_cluster
 

@@ -1,5 +1,6 @@
 """Records and explanations (FS-13)."""
 
+from app.core.scheduling.comparing import rivals
 from app.core.scheduling.decisions import (
     Code,
     Preempt,
@@ -41,3 +42,17 @@ def test_a_gang_of_any_size_waits_and_says_why() -> None:
     lab.submit("huge", "a", gpus=10**9, replicas=10**9)
     assert lab.step() == []
     assert explain(lab.state, "huge", 0).reason is Reason.REPLICA_TOO_LARGE
+
+
+def test_a_gang_whose_own_claim_is_too_small_is_told_the_figures() -> None:
+    """FS-8, FS-13: what it commits itself to counts."""
+    lab = Lab(1, policy=Policy(window=24 * HOUR))
+    lab.run("mine", "a")
+    lab.submit("theirs", "b", min_runtime=8 * HOUR)
+    lab.wait(HOUR + 600_000)
+    found = explain(lab.state, "theirs", lab.now)
+    assert found.reason is Reason.NOT_ITS_TURN
+    [rival] = rivals(lab.state, lab.state.workloads["theirs"])
+    assert (rival.own, rival.other, rival.yields) == ("b", "a", False)
+    assert rival.own_ratio[0] * rival.other_ratio[1] > rival.other_ratio[0] * rival.own_ratio[1]
+    assert rivals(lab.state, lab.state.workloads["mine"]) == []

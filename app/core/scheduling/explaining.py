@@ -13,7 +13,7 @@ from app.core.scheduling.quota import Refusal
 from app.core.scheduling.quotas import count, size
 from app.core.scheduling.reservations import protected_work_over
 from app.core.scheduling.state import State
-from app.core.scheduling.victims import may_evict
+from app.core.scheduling.victims import any_yields
 from app.core.scheduling.workload import Status, Workload
 
 
@@ -54,7 +54,7 @@ _UNBLOCKS = {
     Reason.RESERVED_FOR_IT: "The end of the protected work on the nodes reserved for it.",
     Reason.RESERVED_FOR_OTHERS: "The start of the gang that the nodes are reserved for, or a shorter minimum runtime.",
     Reason.FRAGMENTED: "Free GPUs on fewer nodes: it starts when enough of one node are free.",
-    Reason.NOT_ITS_TURN: "Enough GPUs are held by budgets no further above their share; it is told who is ahead.",
+    Reason.NOT_ITS_TURN: "GPUs held by budgets further above it in ratio, which time brings, or smaller work.",
     Reason.GPUS_PROTECTED: "The end of protected work.",
     Reason.NO_FREE_GPUS: "Free GPUs: unfunded work evicts nobody. Declare a minimum runtime on a budget to be funded.",
     Reason.MAY_NOT_BORROW: "Over quota, and its team borrows nothing: the end of its other work, or a larger quota.",
@@ -158,7 +158,7 @@ def _of_room(state: State, workload: Workload, healthy: list[Host]) -> tuple[Rea
     if not workload.wants_funds:
         return Reason.NO_FREE_GPUS, None
     if _slots([host.room + host.unfunded + host.expired for host in healthy], workload):
-        if may_evict(state, state.leaf_of(workload)):
+        if any_yields(state, workload):
             return Reason.GPUS_PROTECTED, None
         return Reason.NOT_ITS_TURN, None
     return Reason.GPUS_PROTECTED, None

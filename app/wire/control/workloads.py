@@ -9,12 +9,13 @@ from app.core.budget_tree import LONGEST_NAME
 from app.core.job import job_name
 from app.core.job_labels import Home
 from app.core.own_workload import LONGEST_RUNTIME, MOST_PRIORITY, MOST_REPLICAS, Wanted
+from app.core.scheduling.comparing import Rival
 from app.core.scheduling.state import Reservation
 from app.core.scheduling.workload import Kind
 from app.service import Service
 from app.usecases import explanations, workloads
 from app.usecases.explanations import Standing
-from app.usecases.workloads import Listed
+from app.usecases.workloads import Listed, Row
 from app.wire.control.decisions import Cluster, DecisionRecord, Ratio, decision, moment, ratio
 from app.wire.control.vocabulary import STRICT, TEXT, ServiceOf, WorldOf
 
@@ -109,6 +110,14 @@ class ReservationRecord(BaseModel):
     due: str
 
 
+class RivalRecord(BaseModel):
+    """Two sibling budgets: the workload's, as if it ran, and the one furthest ahead with work that is over."""
+
+    own: Ratio
+    other: Ratio
+    yields: bool = Field(description="Whether the other is ahead by at least the margin of the fleet's policy.")
+
+
 class Why(BaseModel):
     """Why a workload stands where it stands, and what would change that, `as_of` its fleet's last pass."""
 
@@ -123,6 +132,7 @@ class Why(BaseModel):
     wanted: int = Field(description="GPUs that it waits for.")
     free: int | None = Field(description="GPUs that are free where it may run.")
     ratios: list[Ratio] = Field(description="Of its budget and those above it, from the top.")
+    rivals: list[RivalRecord] = Field(description="Whose GPUs it might get by fair share, from the top of the tree.")
     ahead: list[str] = Field(description="Budgets whose turn is before, then the workload before it in its own.")
     blocker: str | None = Field(description="The budget that cannot pay, or whom the nodes are kept for.")
     earliest: str | None = Field(description="When it could start at the earliest, as things are.")
@@ -240,7 +250,7 @@ def record(one: Listed) -> WorkloadRecord:
         first_started=_moment(row.first_bound_at),
         started=_moment(row.bound_at),
         waited_seconds=waited,
-        protected_until=_moment(row.protected_until),
+        protected_until=_protected(row),
         ends=_moment(row.ends_at),
         ended=_moment(row.ended_at),
     )
@@ -260,21 +270,33 @@ def _why(found: Standing) -> Why:
         wanted=found.why.wanted,
         free=None if told is None else told.free,
         ratios=[] if told is None else [ratio(name, value) for name, value in told.ratios],
+        rivals=[_rival(one) for one in found.rivals],
         ahead=[] if told is None else list(told.ahead),
         blocker=None if told is None else told.blocker,
-        earliest=None if told is None else _moment(told.earliest),
+        earliest=None if told is None or row.bound_at is not None else _moment(told.earliest),
         starts=_moment(found.starts_at),
         leaves=_moment(found.leaves_at),
-        protected_until=_moment(row.protected_until),
+        protected_until=_protected(row),
         reservation=None if found.reservation is None else reservation(found.reservation),
         decisions=[decision(one) for one in found.decisions],
     )
+
+
+def _rival(one: Rival) -> RivalRecord:
+    own, other = ratio(one.own, one.own_ratio), ratio(one.other, one.other_ratio)
+    return RivalRecord(own=own, other=other, yields=one.yields)
 
 
 def reservation(one: Reservation) -> ReservationRecord:
     return ReservationRecord(
         workload=one.workload, budget=one.leaf, hosts=list(one.hosts), since=moment(one.since), due=moment(one.due)
     )
+
+
+def _protected(row: Row) -> str | None:
+    """None for who never was, as unfunded work."""
+    until = row.protected_until
+    return None if until is None or until == row.bound_at else moment(until)
 
 
 def _moment(value: int | None) -> str | None:
