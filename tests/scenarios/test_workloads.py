@@ -147,7 +147,7 @@ def test_a_lost_node_leaves_a_hole_that_is_filled_first(world: TestWorld) -> Non
     assert lost not in told(world, "gang")["places"]
     assert sum(told(world, "gang")["places"].values()) == 2
     assert statuses(world)["free"] == "waiting"
-    assert [kind for kind, _, name in decided(world) if name == "gang"] == ["admit", "preempt", "fill"]
+    assert [kind for kind, _, name in decided(world) if name == "gang"] == ["admit", "lost", "preempt", "fill"]
     assert ("preempt", "hole", "gang") in decided(world)
 
 

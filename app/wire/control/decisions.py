@@ -14,7 +14,19 @@ from app.wire.control.vocabulary import TEXT, ServiceOf, WorldOf
 
 router = APIRouter(tags=["workloads"])
 Kind = Literal[
-    "admit", "preempt", "move", "requeue", "fill", "reserve", "unreserve", "unfund", "fund", "drained", "warn", "lost"
+    "admit",
+    "preempt",
+    "move",
+    "requeue",
+    "fill",
+    "reserve",
+    "unreserve",
+    "unfund",
+    "fund",
+    "drained",
+    "release",
+    "warn",
+    "lost",
 ]
 Cluster = Annotated[str | None, Query(max_length=512, pattern=TEXT, description="Name, id or ARN.")]
 _INSTANTS = ("due", "protected_until", "since")
