@@ -187,7 +187,7 @@ async def test_time_never_goes_backward(database: Database, scope: Scope) -> Non
 
 async def test_the_agenda_names_what_is_due_kind_by_kind(database: Database, scope: Scope) -> None:
     async with database.transaction() as tx:
-        assert await worlds.agenda(tx, scope.world) == (None,) * 7
+        assert await worlds.agenda(tx, scope.world) == (None,) * 8
         await add_cluster(tx, scope, due=at(9))
         await add_cluster(tx, scope, "b" * 12, due=at(7))
         await capacity.schedule(tx, scope.world, Change(at(8), REGION, "", GPU, 5))
@@ -195,7 +195,7 @@ async def test_the_agenda_names_what_is_due_kind_by_kind(database: Database, sco
         await add_job(tx, scope, due=at(4))
         await add_tuning(tx, scope, due=at(10))
         agenda = await worlds.agenda(tx, scope.world)
-    assert agenda == (at(8), at(6), at(7), at(4), at(10), at(5), None)
+    assert agenda == (at(8), at(6), at(7), at(4), at(10), at(5), None, None)
     assert agenda.first == at(4)
 
 
@@ -206,7 +206,7 @@ async def test_what_has_settled_is_on_no_agenda(database: Database, scope: Scope
             await governance.insert(tx, scope, compute_quota(f"q{number}", settles_at=moment))
         assert (await worlds.agenda(tx, scope.world)).first == at(3)
         await worlds.set_clock(tx, scope.world, at(3), rate=1, frozen=True)
-        assert await worlds.agenda(tx, scope.world) == (*(None,) * 6, at(5))
+        assert await worlds.agenda(tx, scope.world) == (*(None,) * 7, at(5))
         await worlds.set_clock(tx, scope.world, at(5), rate=1, frozen=True)
         assert (await worlds.agenda(tx, scope.world)).first is None
 

@@ -1,5 +1,6 @@
 """Every route of the control API behind the gate, walked from its own document (RL-23, RL-24, RL-25, CT-14)."""
 
+import re
 from collections.abc import Iterator
 
 import httpx
@@ -12,8 +13,9 @@ from app.wire.control.document import document
 from tests.kit import Running, serving
 
 TOKEN = "a-token-that-nobody-guesses"
+NAMES = {"rule_id": "f-1", "webhook_id": "wh-1", "job": "1", "node": "n-1"}
 ROUTES = [
-    (method.upper(), path.format(rule_id="f-1", name="main", other="main", webhook_id="wh-1", job="1"))
+    (method.upper(), re.sub(r"{(\w+)}", lambda found: NAMES.get(found[1], "main"), path))
     for path, methods in document(application(compose(Settings(), "gate")).routes)["paths"].items()
     for method in methods
 ]
