@@ -57,7 +57,10 @@ def held(world: TestWorld) -> dict[str, str]:
     return {f"{row['job_name']}/{row['replica']}": row["logical_id"] for row in rows if row["ended_at"] is None}
 
 
-VERBS = ("submit", "submit", "submit", "fault", "cancel", "scale", "reboot", "replace", "remove", "software")
+VERBS = (
+    *("submit", "submit", "submit", "fault", "cancel", "scale", "reboot", "replace", "remove", "software"),
+    *("degrade", "drain"),
+)
 """What may be done to a cluster and to the jobs on it, a number from 0 to 1 deciding the rest."""
 
 
@@ -79,6 +82,15 @@ def do(world: TestWorld, verb: str, what: Any) -> None:
                 world.fault("worker-exit", code="transient", seconds=2, times=2)
             nodes = [node["NodeLogicalId"] for node in world.nodes(IncludeNodeLogicalIds=True)]
             world.fault("node-hardware", node=draw.choice(nodes), times=1)
+        case "degrade":
+            nodes = [node["NodeLogicalId"] for node in world.nodes(IncludeNodeLogicalIds=True)]
+            world.fault("node-degraded", node=draw.choice(nodes), code=draw.choice(("Xid-73", "Xid-74")), times=1)
+        case "drain":
+            host = draw.choice(world.control("GET", "hosts")["hosts"])
+            then = {"then": draw.choice(("reboot", "replace", "nothing"))}
+            path = "resume" if host["marked"] else "drain"
+            # It may have gone since; then it is refused.
+            world.http.post(f"{world.endpoint}/_windtunnel/hosts/{host['node']}/{path}", json=then)
         case "scale":
             world.sagemaker.update_cluster(**demo, InstanceGroups=[gpu_group(draw.randint(1, 4))])
         case "software":
