@@ -87,7 +87,8 @@ def _jobs_are_where_they_hold_gpus(rows: Rows) -> None:
         assert bill["started_at"] <= stay["started_at"] <= end <= (bill["ended_at"] or "9999"), (stay, bill)
         if stay["ended_at"] is None:
             held[stay["logical_id"]] += stay["gpus"]
-            places[stay["job_id"], stay["replica"]] = stay["logical_id"]
+            if stay["project"]:  # else it is a workload of our own
+                places[stay["job_id"], stay["replica"]] = stay["logical_id"]
             assert status[stay["logical_id"]] == "Running", stay
     for node, gpus in held.items():
         assert gpus <= instance_type(types[node]).accelerators, f"{gpus} GPUs of {node}"
