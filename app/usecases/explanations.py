@@ -37,7 +37,8 @@ class Reasoned(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """All that is known of a workload. Times are milliseconds; `as_of` is that of the fleet's last pass."""
+    """All that is known of a workload. Times are milliseconds; `as_of` is that of the fleet's last pass, 0 before
+    the first."""
 
     listed: Listed
     as_of: int

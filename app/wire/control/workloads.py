@@ -126,7 +126,7 @@ class Why(BaseModel):
     cluster_arn: str
     budget: str | None
     status: str
-    as_of: str
+    as_of: str | None = Field(description="Null: before the fleet's first pass.")
     reason: str = Field(examples=["not-its-turn"])
     unblocks: str
     wanted: int = Field(description="GPUs that it waits for.")
@@ -264,7 +264,7 @@ def _why(found: Standing) -> Why:
         cluster_arn=found.listed.of.arn,
         budget=row.leaf,
         status=row.status,
-        as_of=moment(found.as_of),
+        as_of=moment(found.as_of) if found.as_of else None,
         reason=found.why.reason,
         unblocks=found.why.message,
         wanted=found.why.wanted,

@@ -106,7 +106,7 @@ def test_cancelled_before_any_pass_it_never_starts(world: TestWorld) -> None:
     fleet(world)
     world.control("POST", "workloads", json={"name": "brief", "gpus": 8})
     assert told(world, "brief")["status"] == "new"
-    assert why(world, "brief")["reason"] == "not-seen-yet"
+    assert (why(world, "brief")["reason"], why(world, "brief")["as_of"]) == ("not-seen-yet", None)
     assert world.control("GET", "queue")["queue"][0]["reason"] == "not-seen-yet"
     world.control("POST", "workloads/brief/cancel")
     world.advance(0)
