@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from app.core.scope import Scope
@@ -111,13 +112,16 @@ async def named(tx: Tx, scope: Scope, fleet: str, names: Sequence[str]) -> list[
     return [Row(*row) for row in await tx.fetch(NAMED, *_key(scope, fleet), list(names))]
 
 
-async def news(tx: Tx, scope: Scope, fleet: str) -> tuple[list[News], dict[str, int]]:
-    """What has been asked, in the order of time; and how many entries of each workload that is."""
+async def news(tx: Tx, scope: Scope, fleet: str, until: int) -> tuple[list[News], dict[str, int]]:
+    """What has been asked until then, in the order of time; and how many entries of each workload that is, counted from
+    the first: what was told of an earlier instant behind a later entry, by a pass that lags, waits for that."""
     found: list[News] = []
     counts: dict[str, int] = {}
     for name, number, entries in await tx.fetch(NEWS, *_key(scope, fleet)):
-        counts[name] = len(entries)
-        found += [News(entry["at"], number, name, entry["kind"], entry) for entry in entries]
+        due = list(takewhile(lambda entry: entry["at"] <= until, entries))
+        if due:
+            counts[name] = len(due)
+        found += [News(entry["at"], number, name, entry["kind"], entry) for entry in due]
     return sorted(found, key=lambda one: (one.at, one.number)), counts
 
 

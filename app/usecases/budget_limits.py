@@ -47,9 +47,12 @@ class Outlook:
 async def refresh(tx: Tx, scope: Scope, fleet: str, state: State, now: int) -> Outlook:
     """Limit the state's budgets as the world's limits and the other fleets leave it, once its tree is up to date.
 
-    The limits stay ours until the transaction ends.
+    The limits stay ours until the transaction ends. On a fleet with compute quotas none holds: its teams stand in for
+    the world's budgets, also where their names are alike (FS-17).
     """
     state.advance(now)
+    if state.quotas is not None:
+        return Outlook()
     changes = await budgets.changes(tx, scope.world) if await budgets.ever_limited(tx, scope.world) else []
     limits = {name: given for name, given in limits_now(changes).items() if name in state.budgets}
     if not limits:

@@ -32,24 +32,21 @@ REASONS = {CANCEL: "cancelled", FINISH: "finished"}
 
 @dataclass(slots=True)
 class Changes:
-    """What a pass found: whether anything was news to the policy, who lacks a node, who cannot be scheduled at all, and
-    who lost which hosts."""
+    """What a pass found: whether anything was news to the policy, who lacks a node, who cannot be scheduled at all, who
+    lost which hosts, and the instants of changes of the tree that are still to come."""
 
     any: bool = False
     holes: dict[str, None] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     lost: list[Lost] = field(default_factory=list)
+    later: list[int] = field(default_factory=list)
 
 
 async def take(
     tx: Tx, scope: Scope, fleet: str, row: FleetRow, loaded: Loaded, nodes: Sequence[NodeRow], at: int
 ) -> tuple[Changes, dict[str, int]]:
     """Tell the state all that has happened until `at`, and how much news of each workload that was."""
-    news, _ = await workloads.news(tx, scope, fleet)
-    due = [one for one in news if one.at <= at]
-    counts: dict[str, int] = {}
-    for one in due:
-        counts[one.name] = counts.get(one.name, 0) + 1
+    due, counts = await workloads.news(tx, scope, fleet, at)
     await _know_new(tx, scope, fleet, loaded, due)
     tree: list[TreeChange] = []
     if loaded.state.quotas is None:  # else its teams stand in for the world's budgets (FS-17)
@@ -57,6 +54,7 @@ async def take(
     taker = _Taker(loaded, row, at)
     taker.take([one for one in tree if one.at <= at], due)
     taker.sync(nodes, await hosts.marks(tx, scope, fleet))
+    taker.changes.later = [one.at for one in tree if one.at > at]
     return taker.changes, counts
 
 

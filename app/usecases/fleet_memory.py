@@ -51,6 +51,10 @@ class Memory:
         while len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
 
+    def forget(self) -> None:
+        """Nothing is remembered any more: every fleet is rebuilt from its rows."""
+        self._kept.clear()
+
 
 MEMORY = Memory()
 """The process's own: sharing it is harmless, since nothing in it is used unseen."""
@@ -104,7 +108,8 @@ def _kept(row: Row) -> KeptWorkload:
 
 
 async def look(tx: Tx, scope: Scope, fleet: str) -> Loaded:
-    """The fleet as its last pass left it, to be read alone. NotFound: it has had no workload."""
+    """The fleet as its last pass left it, to be read alone, and before anything is awaited: then a pass of this process
+    may change it. NotFound: it has had no workload."""
     row = await scheduling.read(tx, scope, fleet)
     if row is None:
         raise NotFound(f"There is no fleet '{fleet}' with workloads.")

@@ -38,6 +38,7 @@ async def choose(tx: Tx, world: str, wish: Wish, home: Home) -> Cluster:
     cluster = chosen(wish, [] if held is None else [held.cluster], home)
     if not cluster.hosts:
         await clusters.take_jobs(tx, scope, cluster.cluster_id)
+        await fleet_rows.lock(tx, scope, cluster.cluster_id)  # its passes leave wakes, though no job has come yet
     return cluster
 
 

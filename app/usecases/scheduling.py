@@ -24,7 +24,7 @@ from app.core.scheduling_news import messages
 from app.core.scope import Scope
 from app.core.times import WorldTime, floor_second, from_millis, to_millis
 from app.core.world import World
-from app.store import clusters, outbox, placements, scheduling, workloads, worlds
+from app.store import clusters, fleet_jobs, outbox, placements, scheduling, workloads, worlds
 from app.store.db import CONNECTION_LOST, Tx
 from app.store.placements import NodeRow
 from app.store.scheduling import Due, FleetRow
@@ -96,6 +96,8 @@ class _Pass:
         self.row, self.loaded, self.state = row, loaded, loaded.state
         self.at = max(to_millis(now), self.state.now)
         self.now = from_millis(self.at)
+        self.asked = [to_millis(row.due_at)] if row.version is None and row.due_at is not None else []
+        """Instants for which requests have made the fleet due: in this second, and later than its beginning."""
 
     async def run(self, cluster: Cluster | None) -> int:
         """How many workloads were bound."""
@@ -105,6 +107,7 @@ class _Pass:
         changes, counts = await fleet_changes.take(
             self.tx, self.scope, self.fleet, self.row, self.loaded, nodes, self.at
         )
+        self.asked += changes.later
         limits = await budget_limits.refresh(self.tx, self.scope, self.fleet, self.state, self.at)
         was_due = self.row.due_at is not None and to_millis(self.row.due_at) <= self.at
         made = schedule(self.state, self.at) if changes.any or was_due or split or limits.changed else []
@@ -113,6 +116,7 @@ class _Pass:
         bare = self._without_gpus(nodes)
         what = fleet_binding.effects(self.loaded, made, changes.holes, changes.refused)
         what.bind.update(dict.fromkeys(bare))
+        what.fill.update(dict.fromkeys(await self._bare_holes(nodes)))
         self._work(made)
         what.evict.update(dict.fromkeys(self._own_that_ended()))
         await fleet_binding.carry_out(self.tx, self.scope, self.fleet, self.loaded, nodes, what, self.now)
@@ -145,6 +149,14 @@ class _Pass:
         for row in waiting:
             row.status = "running"
         return [row.name for row in waiting]
+
+    async def _bare_holes(self, nodes: Sequence[NodeRow]) -> list[str]:
+        """Jobs that need no GPUs and have lost a node: the policy does not know of them, so they are asked for."""
+        bare = {row.name for row in self.loaded.rows.values() if row.gpus == 0 and row.status == "running"}
+        if not bare or not any(one.ready for one in nodes):
+            return []
+        guests = await fleet_jobs.holes(self.tx, self.scope, self.fleet)
+        return [one.job_id for one in guests if one.job_id in bare]
 
     def _end_own(self) -> list[str]:
         """Nothing of ours goes on without its cluster; jobs are told by its pass."""
@@ -216,7 +228,8 @@ class _Pass:
 
     def _due(self, limits: Outlook) -> WorldTime | None:
         of_limits = budget_limits.due(self.state, limits, self.at)
-        times = [next_due(self.state, self.at), of_limits, *self.loaded.ends.values()]
+        asked = (time for time in self.asked if time > self.at)
+        times = [next_due(self.state, self.at), of_limits, *asked, *self.loaded.ends.values()]
         at = min((time for time in times if time is not None), default=None)
         return None if at is None else from_millis(-(-at // SECOND) * SECOND)
 
