@@ -178,8 +178,8 @@ def dry_at(state: State, name: str, allowed: Sequence[Allowance], now: int) -> i
     own = budget.usage.slope - budget.protected_gpus
     if not budget.expired_below or own <= 0:
         return None
-    times = [
-        now + int(max(0, limit.left(budget, now)) // (own + one.spending))
+    times = [  # never at once: what is spent now, the pass has closed
+        now + max(1, int(limit.left(budget, now) // (own + one.spending)))
         for limit, one in zip(budget.limits, allowed, strict=True)
         if one.spending
     ]

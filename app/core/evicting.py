@@ -3,14 +3,18 @@
 from collections.abc import Sequence
 
 from app.core.job import Job, ran_ms
-from app.core.job_errors import EVICTED
+from app.core.job_errors import EVICTED, FROM_OUTSIDE
 from app.core.replica import Replica, Worker
 from app.core.times import WorldTime
 from app.core.values import evolve
 
 
 def evicted(job: Job, replicas: Sequence[Replica], at: WorldTime) -> tuple[Job, list[Replica]]:
-    """The job queues again since `at`, its workers are stopped, and none has a node; any number of times."""
+    """The job queues again since `at`, its workers are stopped, and none has a node; any number of times. One whose end
+    is decided from outside, as its cluster's is, comes to that end."""
+    if job.failure in FROM_OUTSIDE:
+        return job, [_without_node(one, at) for one in replicas]
+    at = max(at, job.acted_at or at)  # a pass of a whole second may find work of the same second done
     again = evolve(
         job,
         retries={**job.retries, EVICTED: job.retries.get(EVICTED, 0) + 1},

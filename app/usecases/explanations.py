@@ -59,12 +59,11 @@ async def stand(tx: Tx, world: str, cluster: str | None, name: str) -> Standing:
     """Where the workload stands, with the last decisions about it. NotFound; Invalid when several have the name."""
     await sessions.see_one_state(tx)
     found = await workloads.find(tx, world, cluster, name)
-    loaded = await look(tx, found.of.scope, found.of.fleet)
     which = Filter(*found.of.key)
     last = await listed_workloads.decisions(
         tx, world, which, workload=found.row.name, kinds=(), after=None, limit=MOST_TOLD
     )
-    return _standing(loaded, found, last)
+    return _standing(await look(tx, found.of.scope, found.of.fleet), found, last)
 
 
 def _standing(loaded: Loaded, found: Listed, last: Sequence[Decided]) -> Standing:

@@ -73,12 +73,12 @@ async def carry_out(
     if not what:
         return
     rows = [loaded.rows[name] for name in dict.fromkeys((*what.evict, *what.fail, *what.bind, *what.fill))]
-    leaving = [_owner(row) for row in rows if row.name in what.evict or row.name in what.fail]
-    await placements.leave_all(tx, scope, fleet, leaving, now)
-    binder = _Binder(loaded, nodes, what, now)
-    places = [place for row in rows if row.job is None for place in await binder.own(tx, scope, fleet, row)]
     by_key = {row.job: row for row in rows if row.job is not None}
     locked = await fleet_jobs.lock_jobs(tx, scope, fleet, by_key)
+    leaving = [_owner(row) for row in rows if row.name in what.evict or row.name in what.fail]
+    await placements.leave_all(tx, scope, fleet, leaving, now)  # behind jobs, as where jobs leave by themselves
+    binder = _Binder(loaded, nodes, what, now)
+    places = [place for row in rows if row.job is None for place in await binder.own(tx, scope, fleet, row)]
     for tenant, group in groupby(locked, key=lambda one: (one.job.account, one.job.region)):
         home = Scope(scope.world, *tenant)
         some = list(group)

@@ -79,19 +79,17 @@ async def queue(
     for one in await _clusters(tx, world, cluster):
         if one.hosts and len(found) < limit:
             scope = Scope(world, one.account, one.region)
-            loaded = await look(tx, scope, one.cluster_id)
-            found += await _of_cluster(tx, scope, one, loaded, budget, limit - len(found))
+            found += await _of_cluster(tx, scope, one, budget, limit - len(found))
     if cluster is None and budget is None:
         found += await _for_quota(tx, world)
     return found[:limit]
 
 
-async def _of_cluster(
-    tx: Tx, scope: Scope, cluster: Cluster, loaded: Loaded, budget: str | None, limit: int
-) -> list[Queued]:
+async def _of_cluster(tx: Tx, scope: Scope, cluster: Cluster, budget: str | None, limit: int) -> list[Queued]:
     guests = {guest.job_id: guest for guest in await fleet_jobs.holes(tx, scope, cluster.cluster_id)}
     names = await fleet_jobs.shown_names(tx, scope, cluster.cluster_id)
     rows = await workloads.living(tx, scope, cluster.cluster_id)
+    loaded = await look(tx, scope, cluster.cluster_id)
     found: list[Queued] = []
     for row in _in_turn(loaded, [row for row in rows if budget is None or budget in _path(loaded, row)])[:limit]:
         why = reasoned(loaded, row)
