@@ -2,6 +2,7 @@
 FS-11, FS-19)."""
 
 import random
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -41,10 +42,8 @@ def act(world: TestWorld, number: int, deed: str, how: float) -> None:
 def play(world: TestWorld, seed: int, *, halves: bool) -> bytes:
     fleet(world, 3, a=1, b=2)
     for number, (deed, how, seconds) in enumerate(script(seed)):
-        try:
+        with suppress(ClientError, IndexError):  # there is no such node or workload now
             act(world, number, deed, how)
-        except (ClientError, IndexError):
-            pass  # there is no such node or workload now
         for part in (seconds // 2, seconds - seconds // 2) if halves else (seconds,):
             world.advance(part)
         if not halves:
