@@ -137,12 +137,9 @@ async def tell(tx: Tx, scope: Scope, fleet: str, name: str, at: int, kind: str, 
     return bool(int(done.rpartition(" ")[2]))
 
 
-async def tell_of_jobs(tx: Tx, world: str, told: Iterable[tuple[JobKey, int, str]]) -> None:
-    """The same about the workloads of jobs, which are locked: by project, region and id, when and what."""
-    records = [
-        {"project": key[0], "location": key[1], "job_id": key[2], "news": [{"at": at, "kind": kind}]}
-        for key, at, kind in told
-    ]
+async def tell_of_jobs(tx: Tx, world: str, told: Iterable[tuple[JobKey, Mapping[str, Any]]]) -> None:
+    """The same about the workloads of jobs, which are locked: by project, region and id, the news."""
+    records = [{"project": key[0], "location": key[1], "job_id": key[2], "news": [news]} for key, news in told]
     if records:
         await tx.execute(TELL_OF_JOBS, world, records)
 

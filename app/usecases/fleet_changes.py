@@ -102,7 +102,7 @@ class _Taker:
         elif one.kind == PRIORITY:
             self._prioritise(row, one, now)
         else:
-            self._end(one.name, one.kind, now)
+            self._end(one.name, one.kind, now, one.facts.get("reason"))
 
     def _submit(self, row: Row, now: int) -> None:
         self.changes.any = True
@@ -122,11 +122,11 @@ class _Taker:
             self.changes.any = True
             events.set_priority(self.state, row.name, row.priority, now)
 
-    def _end(self, name: str, kind: str, now: int) -> None:
+    def _end(self, name: str, kind: str, now: int, reason: str | None = None) -> None:
         self.changes.any = True
         row = self.loaded.rows[name]
         self.loaded.ends.pop(name, None)
-        row.ended_at, row.end_reason, row.status, row.ends_at = now, REASONS[kind], ENDED, None
+        row.ended_at, row.end_reason, row.status, row.ends_at = now, reason or REASONS[kind], ENDED, None
         if name in self.state.workloads:
             (events.cancel if kind == CANCEL else events.finish)(self.state, name, now)
 

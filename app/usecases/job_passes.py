@@ -6,7 +6,7 @@ A batch is the jobs of one account and region that are due at one instant, so th
 import logging
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import asyncpg
 
@@ -16,6 +16,7 @@ from app.core.capacity import Stock
 from app.core.faults import Faults
 from app.core.gang import Gang, Surroundings
 from app.core.job import Job, JobState
+from app.core.job_errors import DEADLINE_EXCEEDED
 from app.core.job_spec import pools
 from app.core.metering import settle
 from app.core.replica import Replica, Worker, next_due
@@ -208,7 +209,7 @@ async def _leave_wakes(tx: Tx, scope: Scope, loaded: Sequence[Loaded], gangs: Se
     """Last of all: fleets in which something came free, or is needed again, and studies whose trials have ended, or
     have begun to run: a study may stop a trial for what it reports."""
     left: dict[tuple[Scope, str, str], WorldTime] = {}
-    told: list[tuple[JobKey, int, str]] = []
+    told: list[tuple[JobKey, dict[str, Any]]] = []
     for one, gang in zip(loaded, gangs, strict=True):
         before, job = one.claimed.job, gang.job
         ended = job.ended_at is not None and before.ended_at is None
@@ -218,7 +219,8 @@ async def _leave_wakes(tx: Tx, scope: Scope, loaded: Sequence[Loaded], gangs: Se
         if gave_up or lacks:
             _note(left, (home, wakes.FLEET, job.fleet), gang.at)
         if job.on_cluster and (ended or lacks):
-            told.append(((job.account, job.region, job.job_id), to_millis(gang.at), _news(job) if ended else HOLE))
+            what = _ending(job) if ended else {"kind": HOLE}
+            told.append(((job.account, job.region, job.job_id), {"at": to_millis(gang.at)} | what))
         if job.tuning_id is not None and (ended or _has_begun(one, gang)):
             _note(left, (scope, wakes.STUDY, job.tuning_id), (job.shown_at if ended else None) or gang.at)
     await workloads.tell_of_jobs(tx, scope.world, told)
@@ -226,9 +228,15 @@ async def _leave_wakes(tx: Tx, scope: Scope, loaded: Sequence[Loaded], gangs: Se
         await wakes.leave(tx, home, kind, subject, at)
 
 
-def _news(job: Job) -> str:
-    """What the scheduler is told of the end: whoever withdraws what it has reserved for waits for the next (FS-18)."""
-    return CANCEL if job.outcome == JobState.CANCELLED else FINISH
+def _ending(job: Job) -> dict[str, Any]:
+    """What the scheduler is told of the end, and why it came (FS-4): whoever withdraws what it has reserved for waits
+    for the next (FS-18)."""
+    if job.outcome == JobState.CANCELLED:
+        return {"kind": CANCEL}
+    if job.outcome == JobState.SUCCEEDED:
+        return {"kind": FINISH}
+    timed_out = job.error_code == DEADLINE_EXCEEDED
+    return {"kind": FINISH, "reason": "timed-out" if timed_out else job.failure or "failed"}
 
 
 def _has_begun(one: Loaded, gang: Gang) -> bool:

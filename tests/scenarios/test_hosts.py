@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tests.fleets import gpu_group
-from tests.kit import TestWorld, eks
+from tests.fleets import PARENT, gpu_group, gpus
+from tests.kit import TestWorld, custom_job, eks
 from tests.workloads import HOUR, decided, fleet, funded, refused, statuses, submit, told
 
 
@@ -234,3 +234,24 @@ def test_without_node_recovery_a_degraded_host_stays_empty_until_it_is_turned_on
     world.sagemaker.update_cluster(ClusterName="demo", NodeRecovery="Automatic")
     world.advance(minutes=1)
     assert (host(world, node)["state"], place(world, "free")) == ("healthy", node)
+
+
+def test_jobs_end_for_a_reason(world: TestWorld) -> None:
+    """FS-4: by their owners, by their timeout, by their programs."""
+    fleet(world, 1)
+    kinds = {"done": {}, "wrong": {"EXIT_CODE": "1"}, "endless": {"RUN_SECONDS": "900"}, "unwanted": {}}
+    jobs = {}
+    for name, env in kinds.items():
+        job = custom_job(name, gpus(1, 1, **env), labels={"windtunnel-cluster": "demo"})
+        job["job_spec"]["scheduling"] = {"timeout": {"seconds": 120}} if name == "endless" else {}
+        jobs[name] = world.vertex.create_custom_job(parent=PARENT, custom_job=job).name
+    world.advance(2)
+    world.vertex.cancel_custom_job(name=jobs["unwanted"])
+    world.advance(minutes=10)
+    rows = world.control("GET", "workloads")["workloads"]
+    assert {row["job_name"]: row["reason"] for row in rows} == {
+        "done": "finished",
+        "wrong": "program",
+        "endless": "timed-out",
+        "unwanted": "cancelled",
+    }

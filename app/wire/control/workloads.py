@@ -73,7 +73,7 @@ class WorkloadRecord(BaseModel):
     cluster_name: str | None
     budget: str | None
     status: str = Field(description="new, waiting, held, running, leaving, ended.")
-    reason: str | None = Field(description="Why it ended.")
+    reason: str | None = Field(description="Why it ended, as finished, cancelled, timed-out.")
     gpus: int
     replicas: int
     model: str | None
