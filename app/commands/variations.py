@@ -66,6 +66,7 @@ OTHERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "half-life": ("half_life", _milliseconds),
     "k": ("k", _thousandths),
     "quota": ("quota", _thousandths),
+    "caps": ("caps", _thousandths),
     "backfill": ("backfill", _yes),
 }
 NAMES = ", ".join(sorted({**BUDGET, **OTHERS}))

@@ -14,6 +14,14 @@ def test_a_team_at_its_cap_waits_beside_idle_gpus() -> None:
     assert drive("priority", trace_of(jobs, 2, HALVES)).started() == {"a0": 0, "a1": 0, "a2": HOUR}
 
 
+def test_caps_may_come_to_more_than_the_fleet() -> None:
+    """At one and a half times its half of sixteen GPUs, team a runs three times four, and b's later eight find four."""
+    jobs = [job(f"a{number}", "a", 4) for number in range(4)] + [job("b", "b", 8, submit=SECOND)]
+    trace = trace_of(jobs, 2, HALVES)
+    driver = Driver(trace, Baseline(trace, Priority(Backfill.PREEMPTIBLE, caps=1_500))).run()
+    assert driver.started() == {"a0": 0, "a1": 0, "a2": 0, "a3": HOUR, "b": HOUR}
+
+
 def test_preemptible_work_exceeds_the_cap_and_yields_the_youngest_first() -> None:
     """Team a runs four times four GPUs on all sixteen; b's eight GPUs of other work push out the youngest two."""
     jobs = [job(f"a{number}", "a", 4, submit=number * SECOND, min_runtime=0, runtime=3 * HOUR) for number in range(4)]

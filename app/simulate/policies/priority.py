@@ -1,13 +1,14 @@
 """Strict priority with team caps: what Ai2 had before.
 
 After "Impactful scheduling for GPU clusters" (allenai.org, 2026) and the cluster policies that beaker-py names: each
-team has a cap on concurrent GPUs that are not preemptible, here its claim times the GPUs of the fleet; preemptible
-work may exceed it on idle GPUs. What declares a minimum runtime stands for work that is not preemptible: nothing stops
-it. Preemptible work is stopped by any other that needs the room, the youngest first.
+team has a cap on concurrent GPUs that are not preemptible; preemptible work may exceed it on idle GPUs. What declares
+a minimum runtime stands for work that is not preemptible: nothing stops it. Preemptible work is stopped by any other
+that needs the room, the youngest first.
 
-Chosen, where nothing is published: a job larger than its team's cap runs preemptible; work of a team at its cap is
-passed by and blocks nobody; preemptible work does not stop preemptible work. Left out: the limits of single
-workspaces, and the telephone.
+Chosen, where nothing is published: the caps add up to more than the fleet, as `Settings.caps` says, which brings waits
+near the published ones (docs/results/calibration.md); a job larger than its team's cap runs preemptible; work of a team
+at its cap is passed by and blocks nobody; preemptible work does not stop preemptible work. Left out: the limits of
+single workspaces, and the telephone.
 """
 
 from collections.abc import Iterator
@@ -32,15 +33,19 @@ class Backfill(StrEnum):
 class Priority:
     """Caps in GPUs by team; they do not shrink when nodes break."""
 
-    def __init__(self, backfill: Backfill) -> None:
+    def __init__(self, backfill: Backfill, caps: int = 1_000) -> None:
         self.backfill = backfill
+        self._caps = caps
+        """Thousandths of the claims."""
         self.caps: dict[str, int] = {}
         self._sized_for = 0
 
     def arrange(self, floor: Floor, now: int) -> None:
         if self._sized_for != floor.fleet.nominal:
             self._sized_for = floor.fleet.nominal
-            self.caps = {leaf.id: int(leaf.claim * self._sized_for) for leaf in floor.tree.leaves}
+            self.caps = {
+                leaf.id: int(leaf.claim * floor.fleet.nominal * self._caps / 1_000) for leaf in floor.tree.leaves
+            }
         blocked = self._start_firm(floor, now)
         self._start_preemptible(floor, now, blocked)
 
@@ -91,4 +96,5 @@ class Priority:
 
 
 def priority(trace: Trace, settings: Settings) -> Baseline:
-    return Baseline(trace, Priority(Backfill.PREEMPTIBLE if settings.backfill else Backfill.NONE))
+    backfill = Backfill.PREEMPTIBLE if settings.backfill else Backfill.NONE
+    return Baseline(trace, Priority(backfill, settings.caps))
