@@ -22,8 +22,20 @@ NODES = f"""SELECT i.logical_id, i.instance_type, i.billings, i.status = 'Runnin
     WHERE {_NODE} = ($1, $2, $3, $4) AND i.terminate_at IS NULL AND g.delete_requested_at IS NULL
         AND coalesce(g.node_type, 'Compute') = 'Compute' AND NOT coalesce((g.spec->>'restricted')::boolean, false)
     ORDER BY g.position, i.ordinal"""
+# Whoever writes a row leaves another version of it, so what was read of these rows still is while this is the same.
+VERSION = """SELECT coalesce(bit_xor(hashtextextended(concat_ws(' ', part, place, version), 0)), 0) FROM (
+    SELECT 'i' AS part, i.ctid AS place, i.xmin::text AS version FROM instance i
+    WHERE (i.world, i.account, i.region, i.cluster_id) = ($1, $2, $3, $4)
+    UNION ALL SELECT 'g', g.ctid, g.xmin::text FROM instance_group g
+    WHERE (g.world, g.account, g.region, g.cluster_id) = ($1, $2, $3, $4)) AS n"""
 HELD = f"SELECT logical_id, sum(gpus) FROM placement WHERE {_KEY} AND ended_at IS NULL GROUP BY logical_id"
 CLOSE = f"UPDATE placement SET ended_at = greatest(started_at, $5) WHERE {_KEY} AND ended_at IS NULL"
+OF_OWNERS = """SELECT o.project, o.location, o.job_id, p.replica, max(p.number),
+        max(p.logical_id) FILTER (WHERE p.ended_at IS NULL)
+    FROM unnest($5::text[], $6::text[], $7::text[]) AS o (project, location, job_id) CROSS JOIN LATERAL (
+        SELECT replica, number, logical_id, ended_at FROM placement
+        WHERE (world, account, region, cluster_id) = ($1, $2, $3, $4)
+            AND (project, location, job_id) = (o.project, o.location, o.job_id)) AS p GROUP BY 1, 2, 3, 4"""
 USES = """SELECT p.account, p.region, p.cluster_id, p.logical_id, p.billing, p.project, p.location, p.job_id,
         p.job_name, p.budget, p.gpus, p.started_at, p.ended_at
     FROM placement p WHERE p.world = $1 AND p.gpus > 0
@@ -86,6 +98,12 @@ async def nodes(tx: Tx, scope: Scope, cluster_id: str) -> list[NodeRow]:
     return [NodeRow(name, kind, bill, ready, held.get(name, 0), zone) for name, kind, bill, ready, zone in rows]
 
 
+async def nodes_version(tx: Tx, scope: Scope, cluster_id: str) -> int:
+    """Another number once anything of the cluster's nodes or groups has been written since."""
+    version: int = await tx.fetchval(VERSION, *_key(scope, cluster_id))
+    return version
+
+
 async def open_at(tx: Tx, scope: Scope, cluster_id: str, places: Iterable[Place], at: WorldTime) -> None:
     """The replicas are on their nodes from `at` on."""
     columns = (*_CLUSTER, *_PLACE, "started_at")
@@ -124,18 +142,21 @@ async def leave_all(
         )
 
 
-async def of_owner(
-    tx: Tx, scope: Scope, cluster_id: str, owner: tuple[str, str, str]
-) -> tuple[dict[str, str], dict[str, int]]:
-    """The node of each replica that is on one, and how many each replica has had."""
-    rows = await tx.fetch(
-        f"""SELECT replica, number, logical_id, ended_at IS NULL FROM placement
-        WHERE {_KEY} AND (project, location, job_id) = ($5, $6, $7) ORDER BY replica, number""",
-        *_key(scope, cluster_id),
-        *owner,
-    )
-    held = {replica: node for replica, _, node, is_open in rows if is_open}
-    return held, {replica: number for replica, number, _, _ in rows}
+async def of_owners(
+    tx: Tx, scope: Scope, cluster_id: str, owners: Sequence[tuple[str, str, str]]
+) -> dict[tuple[str, str, str], tuple[dict[str, str], dict[str, int]]]:
+    """Of each owner the node of each replica that is on one, and how many each replica has had."""
+    found: dict[tuple[str, str, str], tuple[dict[str, str], dict[str, int]]] = {owner: ({}, {}) for owner in owners}
+    if owners:
+        rows = await tx.fetch(
+            OF_OWNERS, *_key(scope, cluster_id), *(list(column) for column in zip(*owners, strict=True))
+        )
+        for *owner, replica, number, node in rows:
+            held, numbers = found[owner[0], owner[1], owner[2]]
+            numbers[replica] = number
+            if node is not None:
+                held[replica] = node
+    return found
 
 
 async def uses(tx: Tx, world: str, since: WorldTime | None, until: WorldTime) -> list[UseRow]:

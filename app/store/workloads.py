@@ -8,7 +8,7 @@ from typing import Any
 from app.core.scope import Scope
 from app.store.db import Tx
 from app.store.fleet_jobs import JobKey
-from app.store.rows import insert_rows, update_rows
+from app.store.rows import insert_rows
 
 NEW = "new"
 """The status of a workload that no pass has seen yet."""
@@ -30,6 +30,12 @@ TAKEN = """UPDATE workload w SET news = (SELECT coalesce(jsonb_agg(e ORDER BY i)
         FROM jsonb_array_elements(w.news) WITH ORDINALITY AS n (e, i) WHERE i > t.count)
     FROM unnest($5::text[], $6::bigint[]) AS t (name, count)
     WHERE (w.world, w.account, w.region, w.fleet, w.name) = ($1, $2, $3, $4, t.name)"""
+# The news given is how many entries of it were taken.
+STAND = f"""ON CONFLICT (world, account, region, fleet, name) DO UPDATE SET
+    {", ".join(f"{name} = excluded.{name}" for name in (*_STANDING, *_DOING))},
+    news = CASE WHEN excluded.news = '0' THEN workload.news ELSE (
+        SELECT coalesce(jsonb_agg(e ORDER BY i), '[]'::jsonb)
+        FROM jsonb_array_elements(workload.news) WITH ORDINALITY AS n (e, i) WHERE i > excluded.news::bigint) END"""
 TELL = f"UPDATE workload SET news = news || $6::jsonb WHERE {_KEY} AND name = $5 AND ended_at IS NULL"
 TELL_OF_JOBS = """UPDATE workload w SET news = w.news || u.news
     FROM jsonb_to_recordset($2) AS u (project text, location text, job_id text, news jsonb)
@@ -125,12 +131,6 @@ async def news(tx: Tx, scope: Scope, fleet: str, until: int) -> tuple[list[News]
     return sorted(found, key=lambda one: (one.at, one.number)), counts
 
 
-async def forget_news(tx: Tx, scope: Scope, fleet: str, counts: Mapping[str, int]) -> None:
-    """So many of the first entries of each have been taken; what has been asked meanwhile stays."""
-    if counts:
-        await tx.execute(TAKEN, *_key(scope, fleet), list(counts), list(counts.values()))
-
-
 async def tell(tx: Tx, scope: Scope, fleet: str, name: str, at: int, kind: str, **facts: Any) -> bool:
     """Have the next pass know; False when there is no such workload that has not ended."""
     done = await tx.execute(TELL, *_key(scope, fleet), name, [{"at": at, "kind": kind, **facts}])
@@ -144,8 +144,17 @@ async def tell_of_jobs(tx: Tx, world: str, told: Iterable[tuple[JobKey, Mapping[
         await tx.execute(TELL_OF_JOBS, world, records)
 
 
-async def save(tx: Tx, scope: Scope, fleet: str, rows: Iterable[Row]) -> None:
-    """Where they stand now."""
-    columns = (*_STANDING, *_DOING)
-    records = [(*_key(scope, fleet), row.name, *(getattr(row, name) for name in columns)) for row in rows]
-    await update_rows(tx, "workload", (*_FLEET, "name"), columns, records)
+async def save(tx: Tx, scope: Scope, fleet: str, rows: Sequence[Row], taken: Mapping[str, int]) -> None:
+    """Where they stand now. So many of the first entries of each one's news have been taken; what has been asked
+    meanwhile stays. Who is not among the rows has ended, and its news goes by itself.
+
+    Written as an insertion that always conflicts, because that finds each row by its key, whatever Postgres knows of
+    the table: as an update it has taken half a minute for a burst of rows into a table that was small before.
+    """
+    columns = (*_ASKED, *_MORE, *_STANDING[:-1], *_DOING)
+    records = [(*_key(scope, fleet), *(getattr(row, name) for name in columns), taken.get(row.name, 0)) for row in rows]
+    await insert_rows(tx, "workload", (*_FLEET, *columns, "news"), records, on_conflict=STAND)
+    known = {row.name for row in rows}
+    others = {name: count for name, count in taken.items() if name not in known}
+    if others:
+        await tx.execute(TAKEN, *_key(scope, fleet), list(others), list(others.values()))

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from app.core.scheduling.comparing import Rival, rivals
-from app.core.scheduling.explaining import Explanation, Reason, explain
+from app.core.scheduling.explaining import Explanation, Reason, explained
 from app.core.scheduling.state import Reservation
+from app.core.scheduling.survey import Survey
 from app.core.scheduling.workload import Status
 from app.store import listed_workloads, sessions
 from app.store.db import Tx
@@ -68,7 +69,7 @@ async def stand(tx: Tx, world: str, cluster: str | None, name: str) -> Standing:
 
 def _standing(loaded: Loaded, found: Listed, last: Sequence[Decided]) -> Standing:
     state, name = loaded.state, found.row.name
-    why, workload = reasoned(loaded, found.row), state.workloads.get(name)
+    why, workload = reasoned(loaded, Survey(state), found.row), state.workloads.get(name)
     if workload is None:
         return Standing(found, state.now, why, decisions=last)
     return Standing(
@@ -85,7 +86,7 @@ def _standing(loaded: Loaded, found: Listed, last: Sequence[Decided]) -> Standin
     )
 
 
-def reasoned(loaded: Loaded, row: Row) -> Reasoned:
+def reasoned(loaded: Loaded, survey: Survey, row: Row) -> Reasoned:
     """Why the workload does not run."""
     if row.status == ENDED:
         return Reasoned(row.end_reason or ENDED, "Nothing: it has ended.", 0)
@@ -94,7 +95,7 @@ def reasoned(loaded: Loaded, row: Row) -> Reasoned:
     workload = loaded.state.workloads.get(row.name)
     if workload is None:
         return Reasoned(NO_NODE, NO_NODE_MESSAGE, 0) if row.status == "waiting" else Reasoned(RUNS, RUNS_MESSAGE, 0)
-    told = explain(loaded.state, row.name, loaded.state.now)
+    told = explained(survey, row.name)
     if row.name in loaded.state.holes:
         return Reasoned(HOLE, HOLE_MESSAGE, row.gpus * workload.missing, told)
     if told.reason is Reason.NO_SUCH_NODE and not loaded.state.hosts:

@@ -78,7 +78,9 @@ async def carry_out(
     leaving = [_owner(row) for row in rows if row.name in what.evict or row.name in what.fail]
     await placements.leave_all(tx, scope, fleet, leaving, now)  # behind jobs, as where jobs leave by themselves
     binder = _Binder(loaded, nodes, what, now)
-    places = [place for row in rows if row.job is None for place in await binder.own(tx, scope, fleet, row)]
+    own = [row for row in rows if row.job is None and (row.name in what.bind or row.name in what.fill)]
+    held = await placements.of_owners(tx, scope, fleet, list(map(_owner, own)))
+    places = [place for row in own for place in binder.own(row, *held[_owner(row)])]
     for tenant, group in groupby(locked, key=lambda one: (one.job.account, one.job.region)):
         home = Scope(scope.world, *tenant)
         some = list(group)
@@ -177,11 +179,8 @@ class _Binder:
             )
         )
 
-    async def own(self, tx: Tx, scope: Scope, fleet: str, row: Row) -> list[Place]:
+    def own(self, row: Row, held: Mapping[str, str], numbers: Mapping[str, int]) -> list[Place]:
         """The same for a workload of our own: its replicas are names and numbers."""
-        if row.name not in self.what.bind and row.name not in self.what.fill:
-            return []
-        held, numbers = await placements.of_owner(tx, scope, fleet, _owner(row))
         free = self._slots(row, Counter(held.values()))
         missing = [name for place in range(row.replicas) if (name := f"replica-{place}") not in held]
         return [

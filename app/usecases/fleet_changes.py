@@ -28,6 +28,7 @@ from app.usecases.fleet_memory import Loaded, tree_change
 log = logging.getLogger(__name__)
 REASONS = {CANCEL: "cancelled", FINISH: "finished"}
 """Why a workload ended, by what was told of it."""
+UNMARKED = Mark()
 
 
 @dataclass(slots=True)
@@ -131,17 +132,23 @@ class _Taker:
             (events.cancel if kind == CANCEL else events.finish)(self.state, name, now)
 
     def sync(self, nodes: Sequence[NodeRow], marks: dict[str, Mark]) -> None:
-        """The hosts are the nodes with GPUs that take work; one that left and is back again is a new one."""
+        """The hosts are the nodes with GPUs that take work; one that left and is back again is a new one. Nodes that
+        were compared with the hosts already are not again."""
+        if nodes is not self.loaded.hosts_of or any(mark.repair == LEFT for mark in marks.values()):
+            self._compare(nodes, marks)
+            self.loaded.hosts_of = nodes
+        for name, host in self.loaded.hosts.items():
+            host.marked_at, host.reason, host.repair = marks.get(name, UNMARKED)
+            self._mark(name, host)
+
+    def _compare(self, nodes: Sequence[NodeRow], marks: dict[str, Mark]) -> None:
         wanted = {one.logical_id: one for one in nodes if one.ready and catalog.instance_type(one.instance_type).gpu}
         for name in list(self.state.hosts):
-            if name not in wanted or marks.get(name, Mark()).repair == LEFT:
-                self._lose(name, marks.pop(name, Mark()))
+            if name not in wanted or marks.get(name, UNMARKED).repair == LEFT:
+                self._lose(name, marks.pop(name, UNMARKED))
         for name, one in wanted.items():
             if name not in self.state.hosts:
                 self._ready(name, one)
-        for name, host in self.loaded.hosts.items():
-            host.marked_at, host.reason, host.repair = marks.get(name, Mark())
-            self._mark(name, host)
 
     def _lose(self, name: str, mark: Mark) -> None:
         self.changes.any = True

@@ -5,6 +5,7 @@ truth, and whoever else has written since has left another token.
 """
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from app.core.budget_tree import Change
@@ -17,6 +18,7 @@ from app.core.scheduling.workload import Kind
 from app.core.scope import Scope
 from app.store import budgets, scheduling, workloads
 from app.store.db import Tx
+from app.store.placements import NodeRow
 from app.store.scheduling import FleetRow, HostRow
 from app.store.workloads import Row
 
@@ -33,6 +35,12 @@ class Loaded:
     hosts: dict[str, HostRow]
     ends: dict[str, int] = field(default_factory=dict)
     """When those of our own workloads that run will be done."""
+    nodes: Sequence[NodeRow] = ()
+    """The cluster's, as they were last read."""
+    nodes_version: int | None = None
+    """Of what they were read from; None: they are to be read again."""
+    hosts_of: Sequence[NodeRow] | None = None
+    """The nodes that the hosts were last compared with."""
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ from app.core.errors import LimitExceeded
 from app.core.job import job_name
 from app.core.scheduling.explaining import Explanation
 from app.core.scheduling.serving import in_turn
+from app.core.scheduling.survey import Survey
 from app.core.scheduling.workload import Status
 from app.core.scope import Scope
 from app.core.times import WorldTime, from_millis
@@ -91,8 +92,9 @@ async def _of_cluster(tx: Tx, scope: Scope, cluster: Cluster, budget: str | None
     rows = await workloads.living(tx, scope, cluster.cluster_id)
     loaded = await look(tx, scope, cluster.cluster_id)
     found: list[Queued] = []
+    survey = Survey(loaded.state)
     for row in _in_turn(loaded, [row for row in rows if budget is None or budget in _path(loaded, row)])[:limit]:
-        why = reasoned(loaded, row)
+        why = reasoned(loaded, survey, row)
         guest = guests.get(row.name)
         found.append(
             Queued(

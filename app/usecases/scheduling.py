@@ -6,7 +6,7 @@ something has, or when the policy itself is due; so its decisions are those of a
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -122,8 +122,7 @@ class _Pass:
         await fleet_binding.carry_out(self.tx, self.scope, self.fleet, self.loaded, nodes, what, self.now)
         if cluster is not None:
             await outbox.announce(self.tx, self.scope, self.fleet, self.now, messages(cluster, made))
-        await self._write([*changes.lost, *made], [*counts, *bare, *over], limits)
-        await workloads.forget_news(self.tx, self.scope, self.fleet, counts)
+        await self._write([*changes.lost, *made], counts, [*bare, *over], limits)
         if made or changes.any or was_due:
             await budget_limits.tell_others(self.tx, self.scope, self.fleet, limits, self.at)
         return len(what.bind)
@@ -136,10 +135,19 @@ class _Pass:
         return await team_quotas.refresh(self.tx, self.scope, cluster, self.state, types, self.at)
 
     async def _nodes(self, cluster: Cluster | None, *, gone: bool) -> Sequence[NodeRow]:
-        """The cluster's nodes, none before it is in service: until then it has no scheduler (chosen)."""
+        """The cluster's nodes, none before it is in service: until then it has no scheduler (chosen).
+
+        A thousand are read again only when anything of them was written.
+        """
+        loaded = self.loaded
         if gone or cluster is None or cluster.in_service_at is None:
-            return []
-        return await placements.nodes(self.tx, self.scope, self.fleet)
+            loaded.nodes, loaded.nodes_version = (), None
+            return loaded.nodes
+        version = await placements.nodes_version(self.tx, self.scope, self.fleet)
+        if version != loaded.nodes_version:
+            loaded.nodes = await placements.nodes(self.tx, self.scope, self.fleet)
+            loaded.nodes_version = version
+        return loaded.nodes
 
     def _without_gpus(self, nodes: Sequence[NodeRow]) -> list[str]:
         """Workloads that need no GPUs start on any node."""
@@ -197,11 +205,13 @@ class _Pass:
             row.ends_at = None
             self.loaded.ends.pop(row.name, None)
 
-    async def _write(self, made: Sequence[Decision | Lost], more: Iterable[str], limits: Outlook) -> None:
+    async def _write(
+        self, made: Sequence[Decision | Lost], taken: Mapping[str, int], more: Iterable[str], limits: Outlook
+    ) -> None:
         tx, scope, fleet, row, state = self.tx, self.scope, self.fleet, self.row, self.state
-        touched = dict.fromkeys((*state.touched, *more))
+        touched = dict.fromkeys((*state.touched, *taken, *more))
         changed = standing(self.loaded, touched)
-        await workloads.save(tx, scope, fleet, changed)
+        await workloads.save(tx, scope, fleet, changed, taken)
         for one in changed:
             if one.ended_at is not None:
                 del self.loaded.rows[one.name]
@@ -212,8 +222,8 @@ class _Pass:
         row.capacities += len(state.capacity_log)
         row.segments += len(state.ledger)
         row.decisions += len(made)
-        for taken in (state.touched, state.touched_hosts, state.capacity_log, state.ledger):
-            taken.clear()
+        for log_of in (state.touched, state.touched_hosts, state.capacity_log, state.ledger):
+            log_of.clear()
         row.state = keep_flags(state)
         row.due_at = self._due(limits)
 

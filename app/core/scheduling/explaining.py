@@ -2,17 +2,15 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import takewhile
 
 from app.core.errors import NotFound
 from app.core.scheduling.admission import can_pay
-from app.core.scheduling.budgets import Budget, Ratio
-from app.core.scheduling.lending import teams_in_turn
-from app.core.scheduling.packing import Host
-from app.core.scheduling.queueing import leaves_in_order
+from app.core.scheduling.budgets import Ratio
 from app.core.scheduling.quota import Refusal
-from app.core.scheduling.quotas import count, size
-from app.core.scheduling.reservations import protected_work_over
+from app.core.scheduling.quotas import size
 from app.core.scheduling.state import State
+from app.core.scheduling.survey import ALL, FREE, YIELDING, Survey
 from app.core.scheduling.victims import any_yields
 from app.core.scheduling.workload import Status, Workload
 
@@ -90,82 +88,68 @@ class Explanation:
 def explain(state: State, name: str, now: int) -> Explanation:
     """Why the workload does not run now."""
     state.advance(now)
+    return explained(Survey(state), name)
+
+
+def explained(survey: Survey, name: str) -> Explanation:
+    """The same of one of many at one instant."""
+    state = survey.state
     if name not in state.workloads:
         raise NotFound(f"There is no workload {name} on this fleet.")
     workload = state.workloads[name]
-    reason, blocker = _reason(state, workload)
+    reason, blocker = _reason(survey, workload)
     path = [budget for budget in reversed(state.paths[workload.leaf]) if budget.parent is not None]
     return Explanation(
         name,
         reason,
         _UNBLOCKS[reason],
         workload.gpus * workload.replicas,
-        sum(max(0, host.free) for host in _hosts(state, workload) if host.state == Host.HEALTHY),
-        tuple((budget.id, _ratio(state, budget)) for budget in path),
-        _ahead(state, workload) if workload.status is Status.WAITING else (),
+        survey.free(workload),
+        tuple((budget.id, survey.ratio(budget)) for budget in path),
+        _ahead(survey, workload) if workload.status is Status.WAITING else (),
         blocker,
-        earliest(state, workload),
+        earliest(survey, workload),
     )
 
 
-def _ratio(state: State, budget: Budget) -> Ratio:
-    if state.quotas is None:
-        return state.ratio(budget)
-    return count(state).used[budget.id], state.quotas.by_team[budget.id].gpus
-
-
-def _hosts(state: State, workload: Workload) -> list[Host]:
-    return [
-        host for host in state.hosts.values() if workload.model in ("", host.model) and workload.zone in ("", host.zone)
-    ]
-
-
-def _slots(free: list[int], workload: Workload) -> bool:
-    return sum(max(0, gpus) // workload.gpus for gpus in free) >= workload.replicas
-
-
-def _reason(state: State, workload: Workload) -> tuple[Reason, str | None]:
+def _reason(survey: Survey, workload: Workload) -> tuple[Reason, str | None]:
     if workload.status is not Status.WAITING:
         return _OF_STATUS[workload.status], None
-    hosts = _hosts(state, workload)
-    healthy = [host for host in hosts if host.state == Host.HEALTHY]
+    hosts = survey.hosts(workload)
     if not hosts:
         return Reason.NO_SUCH_NODE, None
-    if max(host.gpus for host in hosts) < workload.gpus:
+    if survey.largest(workload) < workload.gpus:
         return Reason.REPLICA_TOO_LARGE, None
-    if not _slots([host.gpus for host in hosts], workload):
+    if not survey.fits(workload, ALL, healthy=False):
         return Reason.FLEET_TOO_SMALL, None
-    if not _slots([host.gpus for host in healthy], workload):
+    if not survey.fits(workload, ALL):
         return Reason.NODES_NOT_HEALTHY, None
-    if (budget := can_pay(state, workload)) is not None:
+    if (budget := can_pay(survey.state, workload)) is not None:
         return Reason.BUDGET_EXHAUSTED, budget.id
-    return _of_room(state, workload, healthy)
+    return _of_quotas(survey, workload) if survey.state.quotas is not None else _of_room(survey, workload)
 
 
 _OF_STATUS = {Status.RUNNING: Reason.RUNS, Status.LEAVING: Reason.LEAVING, Status.HELD: Reason.STARTS_SOON}
 
 
-def _of_room(state: State, workload: Workload, healthy: list[Host]) -> tuple[Reason, str | None]:
-    if state.quotas is not None:
-        return _of_quotas(state, workload, healthy)
-    if workload.id in state.reservations:
+def _of_room(survey: Survey, workload: Workload) -> tuple[Reason, str | None]:
+    if workload.id in survey.state.reservations:
         return Reason.RESERVED_FOR_IT, None
-    if _slots([host.free for host in healthy], workload):
-        holder = next((host.pool.reserved for host in healthy if host.pool is not None and host.pool.reserved), None)
-        return Reason.RESERVED_FOR_OTHERS, holder
-    if sum(max(0, host.free) for host in healthy) >= workload.gpus * workload.replicas:
+    if survey.fits(workload, FREE):
+        return Reason.RESERVED_FOR_OTHERS, survey.holder(workload)
+    if survey.free(workload) >= workload.gpus * workload.replicas:
         return Reason.FRAGMENTED, None
     if not workload.wants_funds:
         return Reason.NO_FREE_GPUS, None
-    if _slots([host.room + host.unfunded + host.expired for host in healthy], workload):
-        if any_yields(state, workload):
+    if survey.fits(workload, YIELDING):
+        if any_yields(survey.state, workload):
             return Reason.GPUS_PROTECTED, None
         return Reason.NOT_ITS_TURN, None
     return Reason.GPUS_PROTECTED, None
 
 
-def _of_quotas(state: State, workload: Workload, healthy: list[Host]) -> tuple[Reason, str | None]:
-    now, team, gpus = count(state), workload.leaf, size(workload)
+def _of_quotas(survey: Survey, workload: Workload) -> tuple[Reason, str | None]:
+    now, team, gpus = survey.count, workload.leaf, size(workload)
     beyond = team is None or now.over(team, gpus) > 0
     refusal = now.refusal(team, gpus) if team is not None and beyond else None
     if refusal not in (None, Refusal.HELD_BACK):
@@ -174,43 +158,26 @@ def _of_quotas(state: State, workload: Workload, healthy: list[Host]) -> tuple[R
         return Reason.NOTHING_TO_BORROW if beyond else Reason.QUOTAS_IN_USE, None
     if not now.is_free(team, gpus):
         return Reason.HELD_BACK, now.holder(team)
-    if _slots([host.free for host in healthy], workload):
+    if survey.fits(workload, FREE):
         return Reason.QUOTAS_IN_USE, None
     return Reason.FRAGMENTED, None
 
 
-def _ahead(state: State, workload: Workload) -> tuple[str, ...]:
+def _ahead(survey: Survey, workload: Workload) -> tuple[str, ...]:
     if workload.leaf is None:
         return ()
-    found: list[str] = []
-    for leaf in _leaves_in_turn(state):
-        if leaf == workload.leaf:
-            break
-        found.append(leaf)
-    queue = state.leaf_of(workload).queue
-    before = max((turn for turns in queue.values() for turn in turns if turn < workload.turn), default=None)
-    return (*found, before[3]) if before is not None else tuple(found)
+    found = list(takewhile(lambda leaf: leaf != workload.leaf, survey.leaves_in_turn))
+    before = survey.before(workload)
+    return (*found, before) if before is not None else tuple(found)
 
 
-def _leaves_in_turn(state: State) -> list[str]:
-    if state.quotas is not None:
-        return teams_in_turn(state, state.quotas)
-    return [leaf.id for leaf in leaves_in_order(state, state.root, lambda budget: budget.waiting_below)]
-
-
-def earliest(state: State, workload: Workload) -> int | None:
+def earliest(survey: Survey, workload: Workload) -> int | None:
     """When so many nodes are free of protected work as the gang needs, as things are; a held one when it is bound."""
+    state = survey.state
     if workload.status in (Status.RUNNING, Status.LEAVING):
         return state.now
     if workload.status is Status.HELD:
         return workload.claim_due
     if workload.id in state.reservations:
         return max(state.now, state.reservations[workload.id].due)
-    if state.quotas is not None:
-        return None
-    slots, healthy = 0, [host for host in _hosts(state, workload) if host.state == Host.HEALTHY]
-    for over, _, host in sorted((protected_work_over(state, host), host.number, host) for host in healthy):
-        slots += host.gpus // workload.gpus
-        if slots >= workload.replicas:
-            return over
-    return None
+    return survey.earliest(workload) if state.quotas is None else None
