@@ -163,3 +163,15 @@ def test_a_limit_is_met_by_who_ran_alone_all_the_time() -> None:
     lab.wait(9 * HOUR)
     assert not lab.state.workloads["w"].funded
     assert lab.state.budgets["a"].usage.total(lab.now) == 12 * HOUR
+
+
+def test_a_limit_that_others_use_up_as_well_is_never_met_at_once() -> None:
+    """FS-3, FS-15: a fleet that were due at the instant of its own pass would be passed over for ever."""
+    lab = Lab()
+    lab.run("w", "a", min_runtime=HOUR)
+    lab.wait(HOUR)
+    left = 10
+    allowed = [Allowance(8 * HOUR + left, 8 * HOUR, Fraction(8))]
+    set_allowances(lab.state, "a", allowed, lab.now)
+    assert runs_dry_in(lab.state, lab.state.budgets["a"], left) == 1, "the pass does not close it"
+    assert dry_at(lab.state, "a", allowed, lab.now) == lab.now + 1
