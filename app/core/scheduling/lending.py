@@ -12,7 +12,7 @@ from app.core.scheduling.queueing import oldest
 from app.core.scheduling.quota import Quotas
 from app.core.scheduling.quotas import Count, first_to_go, misjudged, set_claims, size
 from app.core.scheduling.state import State
-from app.core.scheduling.victims import unfunded, yields
+from app.core.scheduling.victims import anywhere, unfunded, yields
 from app.core.scheduling.workload import Workload
 
 Rank = tuple[object, ...]
@@ -140,7 +140,7 @@ class _Serving:
         needed = 0
         while sum(size(victim) for victim in own[:needed]) < over:
             needed += 1
-        others = (victim for victim in unfunded(state) if victim.leaf != team)
+        others = (victim for victim in unfunded(state, anywhere) if victim.leaf != team)
         room = _Room(state, workload, self._pools(workload), over, self.count.lacking(team, size(workload)))
         victims = room.fewest(chain(own[:needed], others, own[needed:]))
         if victims is None:

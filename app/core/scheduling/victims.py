@@ -1,11 +1,11 @@
 """Whom a funded gang may evict, in which order, and the fewest of them that make room (FS-7, FS-8)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, pairwise
 
 from app.core.scheduling.budgets import Budget, is_ahead_by
 from app.core.scheduling.decisions import Standing
-from app.core.scheduling.packing import Pool, fit
+from app.core.scheduling.packing import Host, Pool, fit
 from app.core.scheduling.queueing import in_order, leaves_from_the_top
 from app.core.scheduling.quotas import borrowers
 from app.core.scheduling.state import State
@@ -20,16 +20,20 @@ def more(state: State, workload: Workload) -> int:
     return workload.gpus * workload.replicas * max(workload.min_runtime, state.policy.least_commitment)
 
 
-def unfunded(state: State) -> Iterator[Workload]:
-    """All unfunded work, that without a budget first, then the leaves from the highest ratio down."""
+Reach = Callable[[Host], bool]
+"""Whether a replica of the gang may find room on the host, if all leave who may."""
+
+
+def unfunded(state: State, reach: Reach) -> Iterator[Workload]:
+    """The unfunded work within reach, that without a budget first, then the leaves from the highest ratio down."""
     if state.stray.unfunded:
-        yield from _cheapest(state, state.stray.unfunded)
+        yield from _cheapest(state, state.stray.unfunded, reach)
     if state.quotas is not None:
         yield from borrowers(state, state.quotas)
         return
     if state.root.unfunded_below:
         for leaf in leaves_from_the_top(state, state.root, _unfunded_below):
-            yield from _cheapest(state, leaf.unfunded)
+            yield from _cheapest(state, leaf.unfunded, reach)
 
 
 def funded(state: State, workload: Workload) -> list[tuple[Budget, list[str]]]:
@@ -113,10 +117,31 @@ def may_evict(state: State, leaf: Budget) -> bool:
     return False
 
 
-def _cheapest(state: State, names: Iterable[str]) -> list[Workload]:
-    """Who loses the least since a checkpoint comes first (FS-7)."""
-    now = state.now
-    workloads = [state.workloads[name] for name in names]
+def anywhere(_: Host) -> bool:
+    """Every host is within reach."""
+    return True
+
+
+def after_unfunded(gpus: int, pools: list[Pool]) -> Reach:
+    """Hosts with room for so many GPUs once all unfunded work has left; nobody on another helps."""
+    return lambda host: host.room + host.unfunded >= gpus and host.pool in pools
+
+
+def after_expired(gpus: int, pools: list[Pool]) -> Reach:
+    """Likewise once all expired work has left, too."""
+    return lambda host: host.room + host.unfunded + host.expired >= gpus and host.pool in pools
+
+
+def _cheapest(state: State, names: Iterable[str], reach: Reach) -> list[Workload]:
+    """Who loses the least since a checkpoint comes first (FS-7), of those that are on a host within reach."""
+    now, hosts = state.now, state.hosts
+    workloads = []
+    for name in names:
+        workload = state.workloads[name]
+        for place in workload.places:
+            if reach(hosts[place]):
+                workloads.append(workload)
+                break
     workloads.sort(key=lambda workload: (workload.lost(now), workload.id))
     return workloads
 
@@ -133,14 +158,15 @@ def for_gang(state: State, workload: Workload, replicas: int, pools: list[Pool],
     """The victims for so many replicas of the gang: unfunded ones if they suffice, else by fair share, too."""
     gpus = workload.gpus
     if sum([pool.room_after_unfunded(gpus) for pool in pools]) >= replicas:
-        return choose(state, gpus, replicas, pools, unfunded(state))
+        return choose(state, gpus, replicas, pools, unfunded(state, after_unfunded(gpus, pools)))
     if not fair_share or sum([pool.room_after_expired(gpus) for pool in pools]) < replicas:
         return None
     yielding = funded(state, workload)
     if not _may_suffice(state, yielding, gpus * replicas, pools):
         return None
-    expired = (victim for _, names in yielding for victim in _cheapest(state, names) if victim is not workload)
-    return choose(state, gpus, replicas, pools, chain(unfunded(state), expired))
+    reach = after_expired(gpus, pools)
+    expired = (victim for _, names in yielding for victim in _cheapest(state, names, reach) if victim is not workload)
+    return choose(state, gpus, replicas, pools, chain(unfunded(state, reach), expired))
 
 
 def _may_suffice(state: State, yielding: list[tuple[Budget, list[str]]], wanted: int, pools: list[Pool]) -> bool:
