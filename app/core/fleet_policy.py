@@ -25,6 +25,8 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
 """The least and the most, inclusive: milliseconds, millionths of a ratio, or a count. A longer minimum runtime than
 8 h is no policy's to give (FS-4)."""
 IN_SECONDS = tuple(name for name in BOUNDS if name not in ("margin", "max_reservations"))
+ASKED = "asked"
+"""Among what is kept of a state: when the pass is due that is to look, in milliseconds; an earlier one leaves it so."""
 _SWITCHES = tuple(field.name for field in fields(Policy) if field.type is bool)
 
 
@@ -51,12 +53,12 @@ def _check(name: str, value: int) -> None:
     raise Invalid(f"{name} is {value / part:g}{unit}; it may be {least / part:g} to {most / part:g}{unit}.")
 
 
-def tell_again(flags: Mapping[str, Any]) -> dict[str, Any]:
+def tell_again(flags: Mapping[str, Any], at: int) -> dict[str, Any]:
     """What is kept of a state, such that the next pass looks at everybody once more: other settings may let them
     start, evict or reserve."""
     if not flags:
         return {}
-    again = {**flags, "stirred": True, "roomier": True}
+    again = {**flags, "stirred": True, "roomier": True, ASKED: at}
     if again.get("reserve_at") is not None:
         again["reserve_at"] = again["now"]
     return again

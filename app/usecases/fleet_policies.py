@@ -14,7 +14,7 @@ from app.core.scheduling.packing import Host
 from app.core.scheduling.policy import Policy
 from app.core.scheduling.state import Reservation, State
 from app.core.scope import Scope
-from app.core.times import whole_second
+from app.core.times import to_millis, whole_second
 from app.store import clusters, fleet_settings, listed_workloads, scheduling, sessions, worlds
 from app.store.db import Tx
 from app.store.fleet_settings import Lead
@@ -106,7 +106,8 @@ async def change(tx: Tx, world: str, cluster: str, home: Home, settings: Mapping
     scope, fleet = Scope(world, found.account, found.region), found.cluster_id
     row = await scheduling.lock(tx, scope, fleet)
     policy = with_settings(row.policy, settings)
-    await fleet_settings.set_policy(tx, scope, fleet, policy, tell_again(row.state), whole_second(held.now))
+    due_at = whole_second(held.now)
+    await fleet_settings.set_policy(tx, scope, fleet, policy, tell_again(row.state, to_millis(due_at)), due_at)
     return await _shown(tx, world, cluster, home)
 
 

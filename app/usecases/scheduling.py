@@ -14,6 +14,7 @@ import asyncpg
 
 from app import clock
 from app.core.cluster import Cluster
+from app.core.fleet_policy import ASKED
 from app.core.ids import cluster_arn
 from app.core.scheduling import events
 from app.core.scheduling.decisions import Admit, Decision, Lost, Requeue
@@ -96,7 +97,7 @@ class _Pass:
         self.row, self.loaded, self.state = row, loaded, loaded.state
         self.at = max(to_millis(now), self.state.now)
         self.now = from_millis(self.at)
-        self.asked = [to_millis(row.due_at)] if row.version is None and row.due_at is not None else []
+        self.asked = [row.state[ASKED]] if ASKED in row.state else []
         """Instants for which requests have made the fleet due: in this second, and later than its beginning."""
 
     async def run(self, cluster: Cluster | None) -> int:

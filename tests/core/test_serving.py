@@ -44,15 +44,16 @@ def test_bounds_are_inclusive_and_hold_the_default(name: str) -> None:
 
 def test_after_a_change_everybody_is_looked_at_again() -> None:
     """FS-15: those who waited under other settings, too."""
-    assert tell_again({}) == {}
+    assert tell_again({}, 0) == {}
     lab = Lab(2)
     lab.run("runs", "a", replicas=2)
     lab.submit("large", "b", replicas=2)
     lab.step()
     flags = keep_flags(lab.state)
     assert flags["reserve_at"] > flags["now"]
-    again = tell_again(flags)
+    again = tell_again(flags, 5_000)
     assert (again["stirred"], again["roomier"], again["reserve_at"]) == (True, True, flags["now"])
+    assert again.pop("asked") == 5_000, "when the pass is due that is to look"
     assert {**again, "stirred": 0, "roomier": 0, "reserve_at": 0} == {
         **flags,
         "stirred": 0,
