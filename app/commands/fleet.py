@@ -113,7 +113,7 @@ def queue(
 def _waiting(row: dict[str, Any]) -> dict[str, Any]:
     return {
         "workload": row["job_name"],
-        "cluster": row["cluster_name"],
+        "cluster": row["cluster_name"] or row["pool"],
         "budget": row["budget"],
         "ratio": None if row["ratio"] is None else row["ratio"]["decimal"],
         "priority": row["priority"],

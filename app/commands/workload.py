@@ -95,7 +95,7 @@ def _line(row: dict[str, Any]) -> dict[str, Any]:
     return {
         **row,
         "workload": row["job_name"] or row["workload"],
-        "cluster": row["cluster_name"],
+        "cluster": row["cluster_name"] or row["pool"],
         "gpus": f"{row['replicas']} x {row['gpus']}",
         "status": f"{row['status']}: {row['reason']}" if ended else row["status"],
         "until": row["ended"] or row["protected_until"],
@@ -195,7 +195,10 @@ def decisions(
     if as_json:
         print(as_json_text(answer))
         return
-    rows = [{"number": one["number"], "cluster": one["cluster_name"], **_decided(one)} for one in answer["decisions"]]
+    rows = [
+        {"number": one["number"], "cluster": one["cluster_name"] or one["pool"], **_decided(one)}
+        for one in answer["decisions"]
+    ]
     table(rows, empty="nothing was decided")
 
 

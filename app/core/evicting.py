@@ -1,4 +1,4 @@
-"""A job whose nodes the scheduler takes away: it queues again, or comes to its end (FS-5)."""
+"""A job whose GPUs the scheduler takes away: it queues again, or comes to its end (FS-5)."""
 
 from collections.abc import Sequence
 

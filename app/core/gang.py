@@ -96,11 +96,10 @@ class Gang:
 
     def goods(self, replica: Replica) -> Goods:
         """What the worker's machine is charged for: its type, and accelerators that are no part of the type."""
-        pool, terms = self.pools[replica.pool], _TERMS[self.plan.strategy]
-        goods = [(f"{pool.machine_type}{terms}", 1)]
-        if pool.accelerator in self.around.machines[pool.machine_type].attachable:
-            goods.append((f"{pool.accelerator}{terms}", pool.accelerators))
-        return tuple(goods)
+        pool = self.pools[replica.pool]
+        return goods_of(
+            self.around.machines[pool.machine_type], pool.accelerator, pool.accelerators, self.plan.strategy
+        )
 
     def memory_gb(self, replica: Replica) -> float:
         """What the machine leaves to the program (VX-11)."""
@@ -117,6 +116,13 @@ def fire_due(gang: Gang, place: int) -> Iterable[tuple[Replica, Replica, Fired]]
         moved, fired = fire(before, *hit)
         gang.put(place, moved)
         yield before, moved, fired
+
+
+def goods_of(machine: Machine, accelerator: str | None, count: int, strategy: str) -> Goods:
+    """What a machine with these accelerators is charged for."""
+    terms = _TERMS[strategy]
+    attached = ((f"{accelerator}{terms}", count),) if accelerator in machine.attachable else ()
+    return ((f"{machine.name}{terms}", 1), *attached)
 
 
 def label(goods: Goods) -> str:

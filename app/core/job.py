@@ -9,7 +9,9 @@ from app.core.times import WorldTime, millis
 
 STANDARD, SPOT, FLEX_START = "STANDARD", "SPOT", "FLEX_START"
 POOL = ""
-"""The fleet of a job without a cluster: the managed pool of its project and region."""
+"""The fleet of a job without a cluster or a budget: the pool of its project and region."""
+MANAGED = "pool:"
+"""What the name of a managed pool begins with, the fleet of jobs with a budget and no cluster (FS-20)."""
 
 
 class JobState(StrEnum):
@@ -89,7 +91,17 @@ class Job:
     @property
     def on_cluster(self) -> bool:
         """It is placed on the nodes of a HyperPod cluster."""
+        return self.is_scheduled and not is_managed(self.fleet)
+
+    @property
+    def is_scheduled(self) -> bool:
+        """It is a workload of a scheduler's, on a cluster or in a managed pool."""
         return self.fleet != POOL
+
+
+def is_managed(fleet: str) -> bool:
+    """Whether the fleet is a managed pool: part of a project's quota in a region, and no cluster."""
+    return fleet.startswith(MANAGED)
 
 
 def job_name(account: str, region: str, job_id: str) -> str:

@@ -8,7 +8,7 @@ PROGRAM, MEMORY, CRASH = "program", "memory", "crash"
 LOST, STOCKOUT, PREEMPTED, INTERNAL_ERROR = "worker-lost", "stockout", "preempted", "internal"
 CLUSTER_GONE = "cluster-gone"
 EVICTED, REFUSED = "evicted", "refused"
-"""The scheduler took the nodes away, or cannot take the job at all (FS-5)."""
+"""The scheduler took the GPUs away, or cannot take the job at all (FS-5)."""
 FROM_OUTSIDE = frozenset((CLUSTER_GONE, EVICTED, REFUSED))
 """What is decided on though no attempt of the job runs."""
 
@@ -28,7 +28,7 @@ _CLUSTER_GONE = (
     "the name of another cluster, or without the label."
 )
 _EVICTED = (
-    "The scheduler gave the job's nodes to another after its minimum runtime, and the job cannot be resumed "
+    "The scheduler gave the job's GPUs to another after its minimum runtime, and the job cannot be resumed "
     "(CustomJobSpec.scheduling.disableRetries). Submit it again, with a longer minimum runtime or with retries."
 )
 _REFUSED = (

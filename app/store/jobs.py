@@ -1,7 +1,7 @@
 """Custom jobs: rows in and out as core values."""
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import asyncpg
 
@@ -65,7 +65,10 @@ ADMIT = """WITH wanting AS MATERIALIZED (SELECT job_id FROM custom_job
 NEXT_WAITING = f"SELECT min(queued_at) FROM custom_job WHERE {_FLEET} AND admitted_at IS NULL AND queued_at > $5"
 USED = f"""SELECT need.key, sum(need.value::bigint)::bigint FROM custom_job
     CROSS JOIN LATERAL jsonb_each_text(needs) AS need
-    WHERE {_FLEET} AND admitted_at IS NOT NULL GROUP BY need.key"""
+    WHERE {_FLEET.replace("= $4", "= ANY($4)")} AND admitted_at IS NOT NULL GROUP BY need.key"""
+MACHINES = """SELECT DISTINCT machine FROM custom_job
+    CROSS JOIN LATERAL jsonb_path_query(spec, '$.workerPoolSpecs[*].machineSpec') AS machine
+    WHERE world = $1 AND fleet_account = $2 AND fleet_region = $3 AND fleet = $4"""
 
 HURRY = f"UPDATE custom_job SET due_at = least(due_at, $5) WHERE {_KEY}"
 
@@ -167,9 +170,15 @@ async def next_waiting(tx: Tx, fleet_scope: Scope, fleet: str, now: WorldTime) -
     return value
 
 
-async def used(tx: Tx, fleet_scope: Scope, fleet: str) -> dict[str, int]:
-    """How much of each quota metric the fleet's admitted jobs take."""
-    return dict(map(tuple, await tx.fetch(USED, *_key(fleet_scope, fleet))))
+async def used(tx: Tx, fleet_scope: Scope, fleets: Sequence[str]) -> dict[str, int]:
+    """How much of each quota metric the admitted jobs of these fleets take."""
+    found = await tx.fetch(USED, fleet_scope.world, fleet_scope.account, fleet_scope.region, list(fleets))
+    return dict(map(tuple, found))
+
+
+async def machine_specs(tx: Tx, fleet_scope: Scope, fleet: str) -> list[Mapping[str, Any]]:
+    """The machines that the fleet's jobs have asked for, also those that have ended, as their specs have them."""
+    return [row[0] for row in await tx.fetch(MACHINES, *_key(fleet_scope, fleet))]
 
 
 async def save(tx: Tx, world: str, changed: Sequence[tuple[Job, WorldTime | None]]) -> None:

@@ -5,6 +5,7 @@ from dataclasses import fields
 from typing import Any, NamedTuple
 
 from app.core.ids import cluster_arn
+from app.core.job import is_managed
 from app.core.scope import Scope
 from app.store.db import Tx
 from app.store.pages import Question
@@ -24,7 +25,7 @@ _CONCERNS = """(w.workload = {} OR w.kind = 'preempt' AND w.body->'victims' @> j
 
 
 class FleetOf(NamedTuple):
-    """The cluster that a fleet is; its name is None once it is forgotten."""
+    """The cluster that a fleet is, its name None once it is forgotten; or a managed pool."""
 
     scope: Scope
     fleet: str
@@ -35,8 +36,14 @@ class FleetOf(NamedTuple):
         return self.scope.account, self.scope.region, self.fleet
 
     @property
-    def arn(self) -> str:
-        return cluster_arn(self.scope.region, self.scope.account, self.fleet)
+    def pool(self) -> str | None:
+        """The managed pool's name."""
+        return self.fleet if is_managed(self.fleet) else None
+
+    @property
+    def arn(self) -> str | None:
+        """The cluster's."""
+        return None if self.pool else cluster_arn(self.scope.region, self.scope.account, self.fleet)
 
 
 class Listed(NamedTuple):

@@ -25,7 +25,8 @@ OF_JOBS = f"""SELECT job_id, {SHAPE.select} FROM job_replica
 # Those of jobs on clusters wait for a node.
 WAITING = """SELECT r.account, r.job_id, j.strategy, count(*), j.number
     FROM job_replica r JOIN custom_job j USING (world, account, region, job_id)
-    WHERE r.world = $1 AND r.region = $2 AND r.machine_type = $3 AND r.waiting_since IS NOT NULL AND j.fleet = ''
+    WHERE r.world = $1 AND r.region = $2 AND r.machine_type = $3 AND r.waiting_since IS NOT NULL
+        AND (j.fleet = '' OR j.fleet LIKE 'pool:%')
     GROUP BY r.account, r.job_id, j.strategy, j.number ORDER BY min(r.waiting_since), r.account, j.number"""
 WAKE = """UPDATE job_replica SET launch_after = greatest(waiting_since, $5)
     WHERE world = $1 AND account = $2 AND region = $3 AND job_id = $4 AND waiting_since IS NOT NULL

@@ -31,6 +31,13 @@ FIRST = f"""SELECT f.account, f.region, f.fleet, w.at FROM fleet f CROSS JOIN LA
     ORDER BY w.at, f.account, f.region, f.fleet LIMIT 1"""
 WAKES = "SELECT at, xmin::text::bigint FROM wake WHERE world = $1 AND account = $2 AND region = $3 AND kind = 'fleet'"
 
+POOLS = """SELECT f.fleet,
+        coalesce(sum(w.gpus * w.replicas * CASE w.status WHEN 'held' THEN 1 ELSE -1 END), 0)::bigint
+    FROM fleet f LEFT JOIN workload w ON w.world = f.world AND w.account = f.account AND w.region = f.region
+        AND w.fleet = f.fleet AND w.ended_at IS NULL AND w.status IN ('held', 'leaving')
+    WHERE f.world = $1 AND f.account = $2 AND f.region = $3 AND f.fleet LIKE 'pool:%'
+    GROUP BY f.fleet ORDER BY f.fleet"""
+
 
 class Due(NamedTuple):
     """A fleet that a pass is due for, since `at`."""
@@ -113,6 +120,13 @@ async def number_workload(tx: Tx, scope: Scope, fleet: str) -> int:
         *_key(scope, fleet),
     )
     return number
+
+
+async def managed_pools(tx: Tx, scope: Scope) -> dict[str, int]:
+    """The managed pools of a project and region, and how many GPUs of each are held for gangs that wait for others to
+    leave, beyond those that these others still have."""
+    rows = await tx.fetch(POOLS, scope.world, scope.account, scope.region)
+    return {fleet: max(0, held) for fleet, held in rows}
 
 
 async def with_workloads(tx: Tx, world: str) -> list[tuple[Scope, str]]:

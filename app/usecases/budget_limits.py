@@ -24,6 +24,7 @@ from app.core.budget_limits import (
     use_of,
 )
 from app.core.budget_tree import Change, Limit, Period, Unit, limits_now
+from app.core.job import is_managed
 from app.core.scheduling import tree
 from app.core.scheduling.state import State
 from app.core.scope import Scope
@@ -31,7 +32,7 @@ from app.core.times import from_millis
 from app.store import budget_use, budgets, wakes
 from app.store.budget_use import FleetKey
 from app.store.db import Tx
-from app.usecases import prices
+from app.usecases import managed_pools, prices
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +155,9 @@ class _World:
 
 async def gpu_price(tx: Tx, scope: Scope, fleet: str) -> Fraction:
     """Micro-dollars that an hour of one of the fleet's GPUs costs now: of nodes of several types the dearest, so that
-    no limit is passed; 0 when nothing is known of its nodes."""
+    no limit is passed; 0 when nothing is known of its nodes. Of a managed pool's machines likewise."""
+    if is_managed(fleet):
+        return await managed_pools.gpu_price(tx, scope, fleet)
     types = {name: catalog.instance_type(name) for name in await budget_use.node_types(tx, scope, fleet)}
     with_gpus = {name: kind.accelerators for name, kind in types.items() if kind.gpu is not None and kind.accelerators}
     rates = await prices.rates(tx, scope.world, scope.region, with_gpus)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from app.core.job import is_managed
 from app.core.scheduling.comparing import Rival, rivals
 from app.core.scheduling.explaining import Explanation, Reason, explained
 from app.core.scheduling.state import Reservation
@@ -24,6 +25,9 @@ NO_NODE = "no-node"
 NO_NODE_MESSAGE = "No node of the cluster takes work now. It starts when one does."
 HOLE = "lost-nodes"
 HOLE_MESSAGE = "Nodes of the running gang are lost. It gets others ahead of all who wait, or is requeued (FS-19)."
+POOL_MESSAGE = "A larger quota, or the end of jobs without a budget that use it."
+"""What unblocks work in a managed pool where on a cluster it were nodes."""
+_OF_NODES = (Reason.NO_SUCH_NODE, Reason.REPLICA_TOO_LARGE, Reason.FLEET_TOO_SMALL)
 RUNS, RUNS_MESSAGE = "runs", "Nothing: it runs."
 
 
@@ -69,7 +73,7 @@ async def stand(tx: Tx, world: str, cluster: str | None, name: str) -> Standing:
 
 def _standing(loaded: Loaded, found: Listed, last: Sequence[Decided]) -> Standing:
     state, name = loaded.state, found.row.name
-    why, workload = reasoned(loaded, Survey(state), found.row), state.workloads.get(name)
+    why, workload = reasoned(loaded, Survey(state), found.of.fleet, found.row), state.workloads.get(name)
     if workload is None:
         return Standing(found, state.now, why, decisions=last)
     return Standing(
@@ -86,8 +90,8 @@ def _standing(loaded: Loaded, found: Listed, last: Sequence[Decided]) -> Standin
     )
 
 
-def reasoned(loaded: Loaded, survey: Survey, row: Row) -> Reasoned:
-    """Why the workload does not run."""
+def reasoned(loaded: Loaded, survey: Survey, fleet: str, row: Row) -> Reasoned:
+    """Why the workload of the fleet does not run."""
     if row.status == ENDED:
         return Reasoned(row.end_reason or ENDED, "Nothing: it has ended.", 0)
     if row.status == NEW:
@@ -98,6 +102,8 @@ def reasoned(loaded: Loaded, survey: Survey, row: Row) -> Reasoned:
     told = explained(survey, row.name)
     if row.name in loaded.state.holes:
         return Reasoned(HOLE, HOLE_MESSAGE, row.gpus * workload.missing, told)
+    if is_managed(fleet) and told.reason in _OF_NODES:
+        return Reasoned(Reason.FLEET_TOO_SMALL.value, POOL_MESSAGE, told.wanted, told)
     if told.reason is Reason.NO_SUCH_NODE and not loaded.state.hosts:
         return Reasoned(NO_NODE, NO_NODE_MESSAGE, told.wanted, told)
     return Reasoned(told.reason.value, told.unblocks, 0 if workload.places else told.wanted, told)

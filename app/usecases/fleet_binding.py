@@ -7,7 +7,7 @@ from itertools import groupby
 
 from app.core.binding import bound, is_hole
 from app.core.evicting import evicted, failed
-from app.core.job import Job
+from app.core.job import Job, is_managed
 from app.core.job_errors import EVICTED, REFUSED
 from app.core.log_lines import SERVICE, WARNING, Line
 from app.core.replica import Replica
@@ -25,7 +25,7 @@ from app.usecases.fleets import needs
 
 OWN = ("", "")
 """Stands for the project and the region of our own workloads, which are no jobs."""
-EVICTED_TEXT = "The scheduler took the job's nodes away after its minimum runtime. It queues for others."
+EVICTED_TEXT = "The scheduler took the job's GPUs away after its minimum runtime. It queues for others."
 
 
 @dataclass(slots=True)
@@ -134,9 +134,9 @@ class _Binder:
             job, some = failed(job, some, self.what.fail[row.name], self.now)
         elif row.name in self.what.evict:
             job, some = evicted(job, some, self.now)
-        if row.name in self.what.bind:
+        if row.name in self.what.bind:  # in a managed pool it asks for machines from now on
             job = evolve(job, admitted_at=self.now, updated_at=self.now)
-            some = self._bound(job, row, some, fresh=True)
+            some = some if is_managed(job.fleet) else self._bound(job, row, some, fresh=True)
         elif row.name in self.what.fill:
             some = self._bound(job, row, some, fresh=False)
         return job, some, [new for old, new in zip(workers, some, strict=True) if new is not old]

@@ -10,6 +10,7 @@ from functools import partial
 
 from app import catalog
 from app.core.errors import DomainError
+from app.core.managed_pools import ROOM
 from app.core.scheduling import events
 from app.core.scheduling.decisions import Code, Lost
 from app.core.scheduling.history import TreeChange, apply_change
@@ -44,9 +45,10 @@ class Changes:
 
 
 async def take(
-    tx: Tx, scope: Scope, fleet: str, row: FleetRow, loaded: Loaded, nodes: Sequence[NodeRow], at: int
+    tx: Tx, scope: Scope, fleet: str, row: FleetRow, loaded: Loaded, nodes: Sequence[NodeRow], room: int | None, at: int
 ) -> tuple[Changes, dict[str, int]]:
-    """Tell the state all that has happened until `at`, and how much news of each workload that was."""
+    """Tell the state all that has happened until `at`, and how much news of each workload that was. `room` are the GPUs
+    of a managed pool, which has no nodes."""
     due, counts = await workloads.news(tx, scope, fleet, at)
     await _know_new(tx, scope, fleet, loaded, due)
     tree: list[TreeChange] = []
@@ -54,7 +56,10 @@ async def take(
         tree = [tree_change(one) for one in await budgets.changes(tx, scope.world, loaded.state.applied)]
     taker = _Taker(loaded, row, at)
     taker.take([one for one in tree if one.at <= at], due)
-    taker.sync(nodes, await hosts.marks(tx, scope, fleet))
+    if room is None:
+        taker.sync(nodes, await hosts.marks(tx, scope, fleet))
+    else:
+        taker.resize(room)
     taker.changes.later = [one.at for one in tree if one.at > at]
     return taker.changes, counts
 
@@ -150,6 +155,17 @@ class _Taker:
             if name not in self.state.hosts:
                 self._ready(name, one)
 
+    def resize(self, gpus: int) -> None:
+        """A managed pool has so many GPUs; nobody is evicted when they are fewer than before."""
+        host = self.state.hosts.get(ROOM)
+        if gpus == (0 if host is None else host.gpus):
+            return
+        self.changes.any = True
+        if host is None:
+            self._open(ROOM, gpus, "", "")
+        else:
+            events.resize(self.state, ROOM, gpus, self.at)
+
     def _lose(self, name: str, mark: Mark) -> None:
         self.changes.any = True
         code = Code(mark.reason) if mark.repair == LEFT and mark.reason is not None else Code.NODE_GONE
@@ -162,7 +178,10 @@ class _Taker:
         self.changes.any = True
         kind = catalog.instance_type(node.instance_type)
         assert kind.gpu is not None
-        events.node_ready(self.state, name, self.at, gpus=kind.accelerators, model=kind.gpu.name, zone=node.zone)
+        self._open(name, kind.accelerators, kind.gpu.name, node.zone)
+
+    def _open(self, name: str, gpus: int, model: str, zone: str) -> None:
+        events.node_ready(self.state, name, self.at, gpus=gpus, model=model, zone=zone)
         host = self.state.hosts[name]
         self.row.hosts += 1
         self.loaded.hosts[name] = HostRow(name, host.number, host.gpus, host.model, host.zone, host.state)

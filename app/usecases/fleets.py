@@ -1,4 +1,4 @@
-"""Clusters as fleets for jobs: which one a job means, and what it needs of its nodes (VX-24)."""
+"""Fleets for jobs: which cluster a job means, what it needs of its nodes, and how it comes to wait there (VX-24)."""
 
 from typing import NamedTuple
 
@@ -80,35 +80,49 @@ async def parents(tx: Tx, scope: Scope, cluster_id: str, now: WorldTime) -> dict
     return dict.fromkeys(teams, ROOT) if teams else await budgets.parents(tx, scope.world)
 
 
-async def enlist(tx: Tx, world: World, scope: Scope, cluster_id: str, job: Job) -> None:
-    """The job waits for the cluster's scheduler. A gang's replicas are of one size, that of its largest (chosen); those
-    without GPUs are no part of it."""
-    wanted = [need for need in needs(job.spec) if need.gpus]
+class Gang(NamedTuple):
+    """Replicas with so many GPUs of a model each; without a name of any model."""
+
+    gpus: int
+    replicas: int
+    model: str = ""
+
+
+def gang(spec: Spec) -> Gang:
+    """The job's gang on a cluster. Its replicas are of one size, that of its largest (chosen); those without GPUs are
+    no part of it."""
+    wanted = [need for need in needs(spec) if need.gpus]
+    most = max((need.gpus for need in wanted), default=0)
+    return Gang(most, len(wanted) or 1, next((need.model for need in wanted if need.model), ""))
+
+
+async def enlist(tx: Tx, world: World, scope: Scope, fleet: str, job: Job, gang: Gang) -> None:
+    """The job waits for the fleet's scheduler."""
     checkpoint = duration(job.labels, CHECKPOINT)
     row = Row(
         name=job.job_id,
-        number=await fleet_rows.number_workload(tx, scope, cluster_id),
-        leaf=job.budget if job.budget in await parents(tx, scope, cluster_id, world.now) else None,
-        gpus=max((need.gpus for need in wanted), default=0),
-        replicas=len(wanted) or 1,
+        number=await fleet_rows.number_workload(tx, scope, fleet),
+        leaf=job.budget if job.budget in await parents(tx, scope, fleet, world.now) else None,
+        gpus=gang.gpus,
+        replicas=gang.replicas,
         min_runtime=(job.min_runtime or 0) * 1000,
-        priority=await _priority(tx, scope, cluster_id, job, world.now),
+        priority=await _priority(tx, scope, fleet, job, world.now),
         submit=to_millis(world.now),
         resumable=not scheduling(job.spec).disable_retries,
         kind=Kind.BATCH.value,
         checkpoint=None if checkpoint is None else checkpoint * 1000,
-        model=next((need.model for need in wanted if need.model), ""),
+        model=gang.model,
         project=job.account,
         location=job.region,
         job_id=job.job_id,
     )
-    await workloads.insert(tx, scope, cluster_id, row, row.submit)
-    await wakes.leave(tx, scope, wakes.FLEET, cluster_id, world.now)
+    await workloads.insert(tx, scope, fleet, row, row.submit)
+    await wakes.leave(tx, scope, wakes.FLEET, fleet, world.now)
 
 
-async def _priority(tx: Tx, scope: Scope, cluster_id: str, job: Job, now: WorldTime) -> int:
+async def _priority(tx: Tx, scope: Scope, fleet: str, job: Job, now: WorldTime) -> int:
     """A number, or the weight of a class of the cluster's scheduler config (FS-17)."""
     text = job.labels.get(PRIORITY)
     if text is None or text.isdecimal():
         return int(text or 0)
-    return team_quotas.priority(await governance.active(tx, scope, cluster_id, now), text)
+    return team_quotas.priority(await governance.active(tx, scope, fleet, now), text)

@@ -218,7 +218,7 @@ async def _leave_wakes(tx: Tx, scope: Scope, loaded: Sequence[Loaded], gangs: Se
         lacks = _lacks_nodes(gang)
         if gave_up or lacks:
             _note(left, (home, wakes.FLEET, job.fleet), gang.at)
-        if job.on_cluster and (ended or lacks):
+        if job.is_scheduled and (ended or lacks):
             what = _ending(job) if ended else {"kind": HOLE}
             told.append(((job.account, job.region, job.job_id), {"at": to_millis(gang.at)} | what))
         if job.tuning_id is not None and (ended or _has_begun(one, gang)):

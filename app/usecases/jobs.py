@@ -1,6 +1,6 @@
 """Custom jobs as requests see them: create, get, list, cancel, delete (VX-1, VX-14, VX-15)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from app.core.ids import job_id
 from app.core.job import FINAL, POOL, Job, JobState, job_name, ran_ms, state
 from app.core.job_labels import Home, check_budget, wish_of
 from app.core.machines import check_machine, metrics
+from app.core.managed_pools import Demand, demanded, fleet_of
 from app.core.program import program
 from app.core.replica import Replica, Worker
 from app.core.scope import Scope
@@ -42,18 +43,22 @@ class JobIntent:
 
 
 async def create(tx: Tx, scope: Scope, intent: JobIntent) -> Job:
-    """Write down what is wanted; it is PENDING at once if the quota has room, or else QUEUED. So on a cluster's nodes.
+    """Write down what is wanted; it is PENDING at once if the quota has room, or else QUEUED. On a cluster's nodes, and
+    with a budget, it is QUEUED until the scheduler has looked.
 
     LimitExceeded when it needs more than the quota itself; Invalid for a spec that cannot be.
     """
     world = await hold_world(tx, scope)
-    needs = check(scope, intent, world)
+    uses = check(scope, intent, world)
     cluster = await hold_cluster(tx, scope, intent)
-    await _check_budget(tx, world, intent, cluster)
+    budget = await _budget(tx, world, intent, cluster)
     if cluster is not None:
         return await _create_on(tx, scope, intent, world, cluster)
-    limits = await capacity.quotas(tx, scope)
+    needs, limits = _sum(uses), await capacity.quotas(tx, scope)
     check_needs(needs, limits)
+    demand = None if budget is None else demanded(uses, _strategy(intent), limits)
+    if demand is not None:
+        return await _create_managed(tx, scope, intent, world, needs, demand)
     number = await fleet_rows.number_job(tx, scope)
     job = replace(_build(scope, intent, world, number), needs=needs)
     if not limits:
@@ -80,49 +85,80 @@ async def _create_on(tx: Tx, scope: Scope, intent: JobIntent, world: World, clus
         fleet_account=cluster.account,
         fleet_region=cluster.region,
     )
+    return await _enlist(tx, scope, world, job, fleets.gang(job.spec))
+
+
+async def _create_managed(
+    tx: Tx, scope: Scope, intent: JobIntent, world: World, needs: Mapping[str, int], demand: Demand
+) -> Job:
+    """FS-20: the scheduler gives it its part of the project's quota."""
+    built = _build(scope, intent, world, await fleet_rows.number_job(tx, scope))
+    job = replace(built, fleet=fleet_of(demand.metric), needs=needs)
+    return await _enlist(tx, scope, world, job, fleets.Gang(demand.gpus, demand.replicas))
+
+
+async def _enlist(tx: Tx, scope: Scope, world: World, job: Job, gang: fleets.Gang) -> Job:
     await jobs.insert(tx, scope.world, job, None)
     await replicas.insert(tx, scope, job.job_id, _replicas(job))
-    await fleets.enlist(tx, world, Scope(scope.world, cluster.account, cluster.region), cluster.cluster_id, job)
+    await fleets.enlist(tx, world, Scope(scope.world, job.fleet_account, job.fleet_region), job.fleet, job, gang)
     return job
 
 
 async def check_now(tx: Tx, scope: Scope, intent: JobIntent, world: World) -> None:
     """Refuse what `create` would refuse now; nothing is written down."""
-    needs = check(scope, intent, world)
+    uses = check(scope, intent, world)
     cluster = await hold_cluster(tx, scope, intent)
-    await _check_budget(tx, world, intent, cluster)
+    budget = await _budget(tx, world, intent, cluster)
     if cluster is None:
-        check_needs(needs, await capacity.quotas(tx, scope))
+        limits = await capacity.quotas(tx, scope)
+        check_needs(_sum(uses), limits)
+        if budget is not None:
+            demanded(uses, _strategy(intent), limits)
 
 
-async def _check_budget(tx: Tx, world: World, intent: JobIntent, cluster: Cluster | None) -> None:
-    wish = wish_of(intent.labels, job_spec.scheduling(intent.spec).strategy)
+async def _budget(tx: Tx, world: World, intent: JobIntent, cluster: Cluster | None) -> str | None:
+    """The budget that the job is charged to; None in a world without budgets, too. Invalid: it cannot be."""
+    wish = wish_of(intent.labels, _strategy(intent))
     if wish.budget is None and not wish.min_runtime:
-        return
+        return None
     if cluster is None:
-        check_budget(wish, await budgets.parents(tx, world.name))
+        parents = await budgets.parents(tx, world.name)
     else:
         home = Scope(world.name, cluster.account, cluster.region)
-        check_budget(wish, await fleets.parents(tx, home, cluster.cluster_id, world.now))
+        parents = await fleets.parents(tx, home, cluster.cluster_id, world.now)
+    check_budget(wish, parents)
+    return wish.budget if parents else None
 
 
-def check(scope: Scope, intent: JobIntent, world: World) -> dict[str, int]:
-    """How much of which quota metric the job needs, none on a cluster. Invalid for a spec that cannot be."""
+def _strategy(intent: JobIntent) -> str:
+    return job_spec.scheduling(intent.spec).strategy
+
+
+def check(scope: Scope, intent: JobIntent, world: World) -> list[tuple[Mapping[str, int], int]]:
+    """How much of which quota metric a replica uses, and how many do, none on a cluster. Invalid for a spec that cannot
+    be."""
     job_spec.check(intent.spec)
     plan = job_spec.scheduling(intent.spec)
     for pool in job_spec.pools(intent.spec):
         program(pool, intent.labels, intent.environment, world.timings.delays["program"])
     if wish_of(intent.labels, plan.strategy).cluster is not None:
         fleets.needs(intent.spec)
-        return {}
-    needs: dict[str, int] = {}
+        return []
+    uses: list[tuple[Mapping[str, int], int]] = []
     for pool in job_spec.pools(intent.spec):
         kind = machine(pool.machine_type)
         check_machine(
             kind, pool.accelerator, pool.accelerators, plan.strategy, place(scope.region), reserved=pool.reserved
         )
-        for metric, amount in metrics(kind, pool.accelerator, pool.accelerators, plan.strategy).items():
-            needs[metric] = needs.get(metric, 0) + amount * pool.replicas
+        uses.append((metrics(kind, pool.accelerator, pool.accelerators, plan.strategy), pool.replicas))
+    return uses
+
+
+def _sum(uses: Iterable[tuple[Mapping[str, int], int]]) -> dict[str, int]:
+    needs: dict[str, int] = {}
+    for one, count in uses:
+        for metric, amount in one.items():
+            needs[metric] = needs.get(metric, 0) + amount * count
     return needs
 
 

@@ -7,14 +7,14 @@ from app import catalog
 from app.core.admission import check_needs
 from app.core.cluster import Cluster
 from app.core.errors import LimitExceeded
-from app.core.job import job_name
+from app.core.job import is_managed, job_name
 from app.core.scheduling.explaining import Explanation
 from app.core.scheduling.serving import in_turn
 from app.core.scheduling.survey import Survey
 from app.core.scheduling.workload import Status
 from app.core.scope import Scope
 from app.core.times import WorldTime, from_millis
-from app.store import capacity, clusters, fleet_jobs, placements, sessions, workloads
+from app.store import budget_use, capacity, clusters, fleet_jobs, placements, sessions, workloads
 from app.store.db import Tx
 from app.store.fleet_jobs import Guest
 from app.store.placements import NodeRow
@@ -43,7 +43,8 @@ class Fleet(NamedTuple):
 
 
 class Queued(NamedTuple):
-    """What waits: a workload of a cluster's fleet, or a job for the quota of its project; `gpus` in all; and why.
+    """What waits: a workload of a cluster's fleet or of a managed pool, or a job for the quota of its project; `gpus`
+    in all; and why.
 
     `lacking` are the replicas that wait for nodes in the places of lost ones, None: all wait. `told` is what the
     cluster's scheduler says of it, `priority` its place within its budget.
@@ -60,6 +61,7 @@ class Queued(NamedTuple):
     message: str
     priority: int = 0
     told: Explanation | None = None
+    pool: str | None = None
 
 
 async def fleets(tx: Tx, world: str, cluster: str | None) -> list[Fleet]:
@@ -80,21 +82,33 @@ async def queue(
     for one in await _clusters(tx, world, cluster):
         if one.hosts and len(found) < limit:
             scope = Scope(world, one.account, one.region)
-            found += await _of_cluster(tx, scope, one, budget, limit - len(found))
+            found += await _of_fleet(tx, scope, one.cluster_id, one, budget, limit - len(found))
+    for scope, pool in await _managed(tx, world, cluster):
+        if len(found) < limit:
+            found += await _of_fleet(tx, scope, pool, None, budget, limit - len(found))
     if cluster is None and budget is None:
         found += await _for_quota(tx, world)
     return found[:limit]
 
 
-async def _of_cluster(tx: Tx, scope: Scope, cluster: Cluster, budget: str | None, limit: int) -> list[Queued]:
-    guests = {guest.job_id: guest for guest in await fleet_jobs.holes(tx, scope, cluster.cluster_id)}
-    names = await fleet_jobs.shown_names(tx, scope, cluster.cluster_id)
-    rows = await workloads.living(tx, scope, cluster.cluster_id)
-    loaded = await look(tx, scope, cluster.cluster_id)
+async def _managed(tx: Tx, world: str, name: str | None) -> list[tuple[Scope, str]]:
+    """The managed pools with work, of one name if it is given."""
+    found = [(scope, fleet) for scope, fleet in await budget_use.fleets(tx, world) if is_managed(fleet)]
+    return [one for one in found if name in (None, one[1])]
+
+
+async def _of_fleet(
+    tx: Tx, scope: Scope, fleet: str, cluster: Cluster | None, budget: str | None, limit: int
+) -> list[Queued]:
+    holes = [] if cluster is None else await fleet_jobs.holes(tx, scope, fleet)
+    guests = {guest.job_id: guest for guest in holes}
+    names = await fleet_jobs.shown_names(tx, scope, fleet)
+    rows = await workloads.living(tx, scope, fleet)
+    loaded = await look(tx, scope, fleet)
     found: list[Queued] = []
     survey = Survey(loaded.state)
     for row in _in_turn(loaded, [row for row in rows if budget is None or budget in _path(loaded, row)])[:limit]:
-        why = reasoned(loaded, survey, row)
+        why = reasoned(loaded, survey, fleet, row)
         guest = guests.get(row.name)
         found.append(
             Queued(
@@ -109,6 +123,7 @@ async def _of_cluster(tx: Tx, scope: Scope, cluster: Cluster, budget: str | None
                 why.message,
                 row.priority,
                 why.told,
+                None if cluster else fleet,
             )
         )
     return found

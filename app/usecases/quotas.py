@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from app import catalog
-from app.core.errors import Invalid, NotFound
+from app.core.errors import InUse, Invalid, NotFound
 from app.core.job import POOL
 from app.core.machines import METRIC
+from app.core.managed_pools import fleet_of
 from app.core.scope import Scope
 from app.store import capacity, wakes, worlds
 from app.store.db import Tx
-from app.usecases import types
+from app.usecases import managed_pools, types
 
 _SHORT = METRIC.rpartition("/")[2]
 
@@ -26,7 +27,8 @@ class Limit(NamedTuple):
 
 
 async def set_quota(tx: Tx, scope: Scope, name: str, value: int | None) -> Limit:
-    """From now on the account may have so many in the region; None takes the limit away. Jobs that queue may go on."""
+    """From now on the account may have so many in the region; None takes the limit away, unless it is shared by budgets
+    (InUse). Jobs that queue may go on."""
     name = _full_name(name)
     if name.startswith(METRIC) != catalog.is_location(scope.region):
         raise Invalid(
@@ -42,6 +44,11 @@ async def set_quota(tx: Tx, scope: Scope, name: str, value: int | None) -> Limit
     world = await worlds.lock(tx, scope.world)
     if world is None:
         raise NotFound(f"There is no world '{scope.world}'.")
+    if value is None and fleet_of(name) in await managed_pools.at_work(tx, scope):
+        raise InUse(
+            f"Work with budgets shares what {name} leaves in {scope.region}, and has not ended. Set another value, or "
+            "take the limit away when that work is over."
+        )
     await capacity.set_quota(tx, scope, name, value)
     if catalog.is_location(scope.region):
         await wakes.leave(tx, scope, wakes.FLEET, POOL, world.now)

@@ -1,7 +1,8 @@
 """One pass of the scheduler over a fleet: what has happened, what follows, and all of it written down (FS-15).
 
-One transaction under the locks of the cluster and of the fleet's row. A pass is of a whole second, and happens when
-something has, or when the policy itself is due; so its decisions are those of a simulation of the same script.
+One transaction under the locks of the cluster, or of the quota, and of the fleet's row. A pass is of a whole second,
+and happens when something has, or when the policy itself is due; so its decisions are those of a simulation of the same
+script.
 """
 
 import logging
@@ -16,6 +17,7 @@ from app import clock
 from app.core.cluster import Cluster
 from app.core.fleet_policy import ASKED
 from app.core.ids import cluster_arn
+from app.core.job import POOL, is_managed
 from app.core.scheduling import events
 from app.core.scheduling.decisions import Admit, Decision, Lost, Requeue
 from app.core.scheduling.keeping import keep_flags
@@ -25,12 +27,12 @@ from app.core.scheduling_news import messages
 from app.core.scope import Scope
 from app.core.times import WorldTime, floor_second, from_millis, to_millis
 from app.core.world import World
-from app.store import clusters, fleet_jobs, outbox, placements, scheduling, workloads, worlds
+from app.store import clusters, fleet_jobs, outbox, placements, scheduling, wakes, workloads, worlds
 from app.store.db import CONNECTION_LOST, Tx
 from app.store.placements import NodeRow
 from app.store.scheduling import Due, FleetRow
 from app.store.workloads import ENDED, Row
-from app.usecases import budget_limits, fleet_binding, fleet_changes, host_repairs, team_quotas
+from app.usecases import budget_limits, fleet_binding, fleet_changes, host_repairs, managed_pools, team_quotas
 from app.usecases.budget_limits import Outlook
 from app.usecases.fleet_changes import standing
 from app.usecases.fleet_memory import MEMORY, Loaded, load
@@ -75,11 +77,15 @@ async def _postpone(tx: Tx, due: Due, error: Exception) -> None:
 async def _handle(tx: Tx, world: World, due: Due, leader: str | None, lease_seconds: float) -> Counter[str]:
     scope, fleet = due.scope, due.fleet
     now = floor_second(world.now)
-    held = await clusters.lock(tx, scope, cluster_arn(scope.region, scope.account, fleet))
+    cluster = None
+    if is_managed(fleet):
+        await managed_pools.lock_quota(tx, scope)
+    elif (held := await clusters.lock(tx, scope, cluster_arn(scope.region, scope.account, fleet))) is not None:
+        cluster = held.cluster
     row = await scheduling.lock(tx, scope, fleet)
     seen = await scheduling.wakes(tx, scope, fleet, now)
     loaded = await load(tx, scope, fleet, row)
-    served = await _Pass(tx, world, scope, fleet, row, loaded, now).run(None if held is None else held.cluster)
+    served = await _Pass(tx, world, scope, fleet, row, loaded, now).run(cluster)
     row.version = clock.random_token(TOKEN_BYTES)
     await scheduling.save(tx, scope, fleet, row, leader, lease_seconds)
     await scheduling.forget_wakes(tx, scope, fleet, seen)
@@ -102,11 +108,13 @@ class _Pass:
 
     async def run(self, cluster: Cluster | None) -> int:
         """How many workloads were bound."""
-        gone = cluster is None or cluster.delete_requested_at is not None
+        managed = is_managed(self.fleet)
+        gone = not managed and (cluster is None or cluster.delete_requested_at is not None)
         nodes = await self._nodes(cluster, gone=gone)
         split = await self._split(cluster, nodes)
+        room = await managed_pools.room(self.tx, self.scope, self.fleet) if managed else None
         changes, counts = await fleet_changes.take(
-            self.tx, self.scope, self.fleet, self.row, self.loaded, nodes, self.at
+            self.tx, self.scope, self.fleet, self.row, self.loaded, nodes, room, self.at
         )
         self.asked += changes.later
         limits = await budget_limits.refresh(self.tx, self.scope, self.fleet, self.state, self.at)
@@ -124,6 +132,8 @@ class _Pass:
         if cluster is not None:
             await outbox.announce(self.tx, self.scope, self.fleet, self.now, messages(cluster, made))
         await self._write([*changes.lost, *made], counts, [*bare, *over], limits)
+        if managed and (made or changes.any):  # what it has left is for those without a budget
+            await wakes.leave(self.tx, self.scope, wakes.FLEET, POOL, self.now)
         if made or changes.any or was_due:
             await budget_limits.tell_others(self.tx, self.scope, self.fleet, limits, self.at)
         return len(what.bind)

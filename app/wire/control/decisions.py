@@ -51,8 +51,9 @@ class Victim(BaseModel):
 class DecisionRecord(BaseModel):
     """A decision; what its kind does not have is null."""
 
-    cluster_arn: str
+    cluster_arn: str | None
     cluster_name: str | None
+    pool: str | None = Field(description="The managed pool, of one.")
     number: int = Field(description="On its fleet, from 1.")
     at: str
     kind: str = Field(examples=["preempt"])
@@ -97,6 +98,7 @@ def decision(one: Decided) -> DecisionRecord:
     return DecisionRecord(
         cluster_arn=one.of.arn,
         cluster_name=one.of.cluster,
+        pool=one.of.pool,
         number=one.seq,
         at=moment(one.at),
         kind=one.kind,

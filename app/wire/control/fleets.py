@@ -103,6 +103,7 @@ class Waiting(BaseModel):
     budget: str | None
     cluster_arn: str | None = Field(description="Null: it waits for the project's quota in its region.")
     cluster_name: str | None
+    pool: str | None = Field(description="The managed pool whose scheduler it waits for.")
     queued: str
     gpus: int
     replicas: list[str] | None
@@ -160,6 +161,7 @@ def _waiting(one: Queued) -> Waiting:
         budget=one.budget,
         cluster_arn=None if one.cluster is None else one.cluster.arn,
         cluster_name=None if one.cluster is None else one.cluster.name,
+        pool=one.pool,
         queued=to_iso(one.queued_at),
         gpus=one.gpus,
         replicas=None if one.lacking is None else list(one.lacking),

@@ -69,8 +69,9 @@ class WorkloadRecord(BaseModel):
     workload: str
     job: str | None = Field(description="The custom job that it is.")
     job_name: str | None
-    cluster_arn: str
+    cluster_arn: str | None
     cluster_name: str | None
+    pool: str | None = Field(description="The managed pool of the job's project and region that it is in instead.")
     budget: str | None
     status: str = Field(description="new, waiting, held, running, leaving, ended.")
     reason: str | None = Field(description="Why it ended, as finished, cancelled, timed-out.")
@@ -123,7 +124,8 @@ class Why(BaseModel):
 
     workload: str
     job_name: str | None
-    cluster_arn: str
+    cluster_arn: str | None
+    pool: str | None
     budget: str | None
     status: str
     as_of: str | None = Field(description="Null: before the fleet's first pass.")
@@ -230,6 +232,7 @@ def record(one: Listed) -> WorkloadRecord:
         job_name=None if row.job is None else one.shown,
         cluster_arn=one.of.arn,
         cluster_name=one.of.cluster,
+        pool=one.of.pool,
         budget=row.leaf,
         status=row.status,
         reason=row.end_reason,
@@ -262,6 +265,7 @@ def _why(found: Standing) -> Why:
         workload=row.name,
         job_name=None if row.job is None else found.listed.shown,
         cluster_arn=found.listed.of.arn,
+        pool=found.listed.of.pool,
         budget=row.leaf,
         status=row.status,
         as_of=moment(found.as_of) if found.as_of else None,
