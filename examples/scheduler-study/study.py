@@ -124,6 +124,7 @@ PARTS: dict[str, Callable[[Lab, Sequence[int]], list[Case]]] = {
     "waiver": varied("waive_at_t", [("waived at T", True), ("not waived", False)]),
     "margin": varied("margin", [(f"margin {m / 1e6:g}", m) for m in (0, 10_000, 50_000, 200_000)]),
     "in-leaf": varied("yields_in_leaf", [("yields in leaf", True), ("stays in leaf", False)]),
+    "grace": varied("funded_grace", [(f"grace {s} s", s * SECOND) for s in (10, 30, 60, 120)]),
     "attacks": attacked_cases,
 }
 
