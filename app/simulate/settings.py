@@ -17,7 +17,7 @@ class Settings:
     """How hard past use is punished by `kai`, in thousandths."""
     quota: int = 0
     """The part of its claim that `kai` treats as deserved, in thousandths."""
-    caps: int = 1_200
+    caps: int = 1_400
     """What `priority` caps a team's work at, in thousandths of its claim."""
     backfill: bool = True
     """Whether `fifo` and `priority` let work pass a head that does not fit."""

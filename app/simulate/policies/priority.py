@@ -96,5 +96,5 @@ class Priority:
 
 
 def priority(trace: Trace, settings: Settings) -> Baseline:
-    backfill = Backfill.PREEMPTIBLE if settings.backfill else Backfill.NONE
+    backfill = Backfill.ALL if settings.backfill else Backfill.NONE
     return Baseline(trace, Priority(backfill, settings.caps))
