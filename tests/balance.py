@@ -94,7 +94,8 @@ def _jobs_are_where_they_hold_gpus(rows: Rows) -> None:
         assert gpus <= instance_type(types[node]).accelerators, f"{gpus} GPUs of {node}"
     going = {j["job_id"] for j in rows["custom_job"] if j["fleet"] and j["admitted_at"] and not j["ended_at"]}
     workers = {(r["job_id"], f"workerpool{r['pool']}-{r['ordinal']}"): r for r in rows["job_replica"]}
-    assert places == {key: r["node"] for key, r in workers.items() if key[0] in going and r["node"]}
+    on_nodes = {key: r["node"] for key, r in workers.items() if key[0] in going and r["node"]}
+    assert places == on_nodes, [(key, workers[key]) for key, _ in sorted(places.items() ^ on_nodes.items())]
     for (job, name), worker in workers.items():
         if job in going and not worker["node"]:
             assert worker["status"] in ("Waiting", "Stopping", "Stopped", "Done"), f"{name} of {job}: {worker}"

@@ -145,6 +145,16 @@ async def called(tx: Tx, world: str, name: str, account: str | None, region: str
     return [Cluster(*row) for row in await tx.fetch(CALLED, world, name, account, region)]
 
 
+async def lags(tx: Tx, scope: Scope, cluster_id: str, at: WorldTime) -> bool:
+    """Whether it has something to do for an instant before `at`, and does not fail at it."""
+    found: bool = await tx.fetchval(
+        f"SELECT EXISTS (SELECT 1 FROM cluster WHERE {_KEY} AND due_at < $5 AND failures = 0)",
+        *_key(scope, cluster_id),
+        at,
+    )
+    return found
+
+
 async def take_jobs(tx: Tx, scope: Scope, cluster_id: str) -> None:
     """From now on passes over the locked cluster look after the jobs on its nodes."""
     await tx.execute(f"UPDATE cluster SET hosts = true WHERE {_KEY}", *_key(scope, cluster_id))
