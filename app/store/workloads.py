@@ -37,10 +37,14 @@ STAND = f"""ON CONFLICT (world, account, region, fleet, name) DO UPDATE SET
         SELECT coalesce(jsonb_agg(e ORDER BY i), '[]'::jsonb)
         FROM jsonb_array_elements(workload.news) WITH ORDINALITY AS n (e, i) WHERE i > excluded.news::bigint) END"""
 TELL = f"UPDATE workload SET news = news || $6::jsonb WHERE {_KEY} AND name = $5 AND ended_at IS NULL"
-TELL_OF_JOBS = """UPDATE workload w SET news = w.news || u.news
-    FROM jsonb_to_recordset($2) AS u (project text, location text, job_id text, news jsonb)
-    WHERE w.world = $1 AND (w.project, w.location, w.job_id) = (u.project, u.location, u.job_id)
-        AND w.ended_at IS NULL"""
+# Passes over fleets and over jobs lock workloads in one order, so that they never wait for each other in a circle.
+HOLD = f"SELECT 1 FROM workload WHERE {_KEY} AND name = ANY($5) ORDER BY name FOR UPDATE"
+TELL_OF_JOBS = """WITH held AS MATERIALIZED (SELECT w.account, w.region, w.fleet, w.name, u.news FROM workload w
+        JOIN jsonb_to_recordset($2) AS u (project text, location text, job_id text, news jsonb)
+        ON (w.project, w.location, w.job_id) = (u.project, u.location, u.job_id)
+        WHERE w.world = $1 AND w.ended_at IS NULL ORDER BY w.account, w.region, w.fleet, w.name FOR UPDATE OF w)
+    UPDATE workload w SET news = w.news || held.news FROM held
+    WHERE (w.world, w.account, w.region, w.fleet, w.name) = ($1, held.account, held.region, held.fleet, held.name)"""
 INSERT_COLUMNS = (*_FLEET, *_ASKED, *_MORE, "status", "news")
 
 
@@ -151,6 +155,8 @@ async def save(tx: Tx, scope: Scope, fleet: str, rows: Sequence[Row], taken: Map
     Written as an insertion that always conflicts, because that finds each row by its key, whatever Postgres knows of
     the table: as an update it has taken half a minute for a burst of rows into a table that was small before.
     """
+    if names := sorted({row.name for row in rows} | taken.keys()):
+        await tx.execute(HOLD, *_key(scope, fleet), names)
     columns = (*_ASKED, *_MORE, *_STANDING[:-1], *_DOING)
     records = [(*_key(scope, fleet), *(getattr(row, name) for name in columns), taken.get(row.name, 0)) for row in rows]
     await insert_rows(tx, "workload", (*_FLEET, *columns, "news"), records, on_conflict=STAND)
