@@ -11,7 +11,7 @@ BILLED = {"Starting", "Running", "Restarting", "Done"}
 Rows = dict[str, list[dict[str, Any]]]
 
 
-FROM_OUTSIDE = ("migrates for maintenance", "The scheduler took the job's nodes away")
+FROM_OUTSIDE = ("migrates for maintenance", "The scheduler took the job's")
 
 
 def job_balance(world: TestWorld) -> dict[str, int]:
