@@ -16,12 +16,13 @@ from typing import Any
 
 from app.core.scheduling import events
 from app.core.scheduling.history import ChangeKind, TreeChange, apply_change
-from app.core.scheduling.keeping import Kept, KeptHost, KeptWorkload, keep_flags, keep_host, keep_workload, rebuild
+from app.core.scheduling.keeping import Kept, KeptHost, keep_flags, rebuild
 from app.core.scheduling.policy import DAY, HOUR, MINUTE, Policy
 from app.core.scheduling.schedule import schedule
 from app.core.scheduling.state import Segment, State
-from app.core.scheduling.workload import Kind, Workload
+from app.core.scheduling.workload import Workload
 from benchmarks.scale import slope
+from tests.core.keeping import keep_host, kept_workload, row
 
 SIZES = (125, 250, 500, 1000)
 GPUS, WAITING, SEGMENTS = 8, 10, 50
@@ -73,17 +74,13 @@ def past(nodes: int) -> list[Segment]:
 
 
 def keep(state: State) -> str:
-    workloads = [
-        {name: getattr(workload, name) for name in KeptWorkload.__slots__ if name != "state"}
-        | {"state": keep_workload(workload)}
-        for workload in state.workloads.values()
-    ]
+    workloads = list(map(row, state.workloads.values()))
     return json.dumps([keep_flags(state), workloads, [asdict(keep_host(host)) for host in state.hosts.values()]])
 
 
 def build(rows: list[Any], state: State, changes: list[TreeChange], segments: list[Segment]) -> State:
     flags, kept, hosts = rows
-    workloads = [KeptWorkload(**{**row, "kind": Kind(row["kind"])}) for row in kept]
+    workloads = list(map(kept_workload, kept))
     capacity = state.capacity_log
     return rebuild(Kept(Policy(), flags, changes, capacity, segments, [KeptHost(**row) for row in hosts], workloads))
 

@@ -1,6 +1,7 @@
 """The fleet as a simulation keeps it: who runs where, how much of each job's work is left, and what it cost."""
 
 from app.core.scheduling.policy import SECOND
+from app.core.scheduling.workload import saved
 from app.simulate.records import NEVER, Cause, Run
 from app.simulate.workloads import Node
 
@@ -113,12 +114,11 @@ class Execution:
         if since == NEVER:
             return
         job = self.jobs[number]
-        ran = lost = now - since
-        if job.resumable and job.checkpoint:
-            lost = ran % job.checkpoint
-        self.remaining[number] -= ran - lost
+        ran = now - since
+        kept = saved(ran, job.checkpoint, resumable=job.resumable)
+        self.remaining[number] -= kept
         self._since[number] = self.ends[number] = NEVER
-        self._lose((now, number, lost * job.gpus * job.replicas, cause, self._segment[number][2]))
+        self._lose((now, number, (ran - kept) * job.gpus * job.replicas, cause, self._segment[number][2]))
 
     def release(self, number: int, now: int) -> None:
         """It holds nothing any more."""

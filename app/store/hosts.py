@@ -12,10 +12,8 @@ from app.core.times import WorldTime
 from app.store.db import Tx
 
 _KEY = "world = $1 AND account = $2 AND region = $3 AND fleet = $4"
-LEFT = "left"
-"""In the place of a repair: the node has left Running, for the reason given; the fleet's next pass takes note of it."""
 HOSTS = """SELECT i.logical_id, i.instance_id, i.group_name, i.instance_type, i.status, i.launched_at, h.gpus, h.model,
-        h.state, h.marked_at, h.reason, h.repair
+        h.state, h.marked_at, h.reason, h.repair, h.left_for
     FROM instance i LEFT JOIN fleet_host h ON (h.world, h.account, h.region, h.fleet, h.host)
         = (i.world, i.account, i.region, i.cluster_id, i.logical_id)
     JOIN instance_group g ON (g.world, g.account, g.region, g.cluster_id, g.name)
@@ -33,11 +31,13 @@ FIND = """SELECT account, region, cluster_id, logical_id FROM instance
 
 
 class Mark(NamedTuple):
-    """Since when a host is marked, in milliseconds, why, and what follows once it is empty."""
+    """Since when a host is marked, in milliseconds, why, and what follows once it is empty; and why its node has left
+    Running, if it has since the fleet's last pass."""
 
     marked_at: int | None = None
     reason: str | None = None
     repair: str | None = None
+    left_for: str | None = None
 
 
 class Resident(NamedTuple):
@@ -65,6 +65,7 @@ class HostOf(NamedTuple):
     marked_at: int | None
     reason: str | None
     repair: str | None
+    left_for: str | None
     residents: Sequence[Resident] = ()
 
 
@@ -90,8 +91,8 @@ async def shown(tx: Tx, scope: Scope, cluster_id: str) -> list[HostOf]:
 async def marks(tx: Tx, scope: Scope, fleet: str) -> dict[str, Mark]:
     """The hosts that are marked, or have left Running since the fleet's last pass."""
     rows = await tx.fetch(
-        f"""SELECT host, marked_at, reason, repair FROM fleet_host
-        WHERE {_KEY} AND (marked_at IS NOT NULL OR repair IS NOT NULL)""",
+        f"""SELECT host, marked_at, reason, repair, left_for FROM fleet_host
+        WHERE {_KEY} AND (marked_at IS NOT NULL OR left_for IS NOT NULL)""",
         *_key(scope, fleet),
     )
     return {row[0]: Mark(*tuple(row)[1:]) for row in rows}
@@ -101,7 +102,7 @@ async def mark(tx: Tx, scope: Scope, fleet: str, host: str, at: int, reason: str
     """The host is to be emptied, since `at` unless it was marked before. False: the scheduler does not have it."""
     done = await tx.execute(
         f"""UPDATE fleet_host SET marked_at = coalesce(marked_at, $6), reason = $7, repair = $8
-        WHERE {_KEY} AND host = $5 AND repair IS DISTINCT FROM '{LEFT}'""",
+        WHERE {_KEY} AND host = $5 AND left_for IS NULL""",
         *_key(scope, fleet),
         host,
         at,
@@ -115,7 +116,7 @@ async def unmark(tx: Tx, scope: Scope, fleet: str, host: str) -> bool:
     """The host takes work again. False: it was not marked."""
     done = await tx.execute(
         f"""UPDATE fleet_host SET marked_at = NULL, reason = NULL, repair = NULL
-        WHERE {_KEY} AND host = $5 AND marked_at IS NOT NULL AND repair IS DISTINCT FROM '{LEFT}'""",
+        WHERE {_KEY} AND host = $5 AND marked_at IS NOT NULL AND left_for IS NULL""",
         *_key(scope, fleet),
         host,
     )
@@ -125,7 +126,7 @@ async def unmark(tx: Tx, scope: Scope, fleet: str, host: str) -> bool:
 async def leave(tx: Tx, scope: Scope, fleet: str, left: Sequence[tuple[str, str]]) -> None:
     """These nodes have left Running, each for a reason."""
     await tx.execute(
-        f"""UPDATE fleet_host h SET reason = l.reason, repair = '{LEFT}'
+        f"""UPDATE fleet_host h SET left_for = l.reason
         FROM unnest($5::text[], $6::text[]) AS l(host, reason) WHERE {_KEY} AND h.host = l.host""",
         *_key(scope, fleet),
         [host for host, _ in left],

@@ -77,6 +77,8 @@ class HostRow:
     marked_at: int | None = None
     reason: str | None = None
     repair: str | None = None
+    left_for: str | None = None
+    """Why its node has left Running; the next pass takes note of that, and has it no more."""
 
 
 _HOST = tuple(HostRow.__slots__)
@@ -127,15 +129,6 @@ async def managed_pools(tx: Tx, scope: Scope) -> dict[str, int]:
     leave, beyond those that these others still have."""
     rows = await tx.fetch(POOLS, scope.world, scope.account, scope.region)
     return {fleet: max(0, held) for fleet, held in rows}
-
-
-async def with_workloads(tx: Tx, world: str) -> list[tuple[Scope, str]]:
-    """The fleets that have had a workload."""
-    rows = await tx.fetch(
-        "SELECT account, region, fleet FROM fleet WHERE world = $1 AND workloads > 0 ORDER BY account, region, fleet",
-        world,
-    )
-    return [(Scope(world, account, region), fleet) for account, region, fleet in rows]
 
 
 async def wakes(tx: Tx, scope: Scope, fleet: str, now: WorldTime) -> list[tuple[WorldTime, int]]:

@@ -12,11 +12,10 @@ from app.core.cluster import Cluster
 from app.core.errors import NotFound
 from app.core.scope import Scope
 from app.core.times import to_millis
-from app.store import budget_use, budgets, clusters
+from app.store import budget_use, budgets
 from app.store.budget_use import FleetKey
 from app.store.db import Tx
-from app.usecases import clocks
-from app.usecases.bills import of_cluster
+from app.usecases import clocks, known_clusters
 from app.usecases.budget_limits import gpu_price
 from app.usecases.fleet_memory import look_at
 
@@ -97,9 +96,8 @@ async def _days(
 async def shares_of(tx: Tx, world: str, cluster: str) -> list[tuple[Cluster, list[Share]]]:
     """The share of each budget on the living clusters that are meant, by name, id or ARN."""
     now = to_millis((await clocks.read(tx, world)).now)
-    account, region, name = of_cluster(cluster)[1:4]
     found: list[tuple[Cluster, list[Share]]] = []
-    for one in await clusters.living(tx, world, account, region, name):
+    for one in await known_clusters.living(tx, world, cluster):
         state = await look_at(tx, Scope(world, one.account, one.region), one.cluster_id, now)
         found.append((one, [] if state is None else shares(state)))
     if not found:

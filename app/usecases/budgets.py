@@ -5,23 +5,17 @@ from dataclasses import replace
 
 from app.core.budget_plan import Wanted, changes_to
 from app.core.budget_tree import Change, Limit, Node, Tree, grown, shifted
-from app.core.errors import Invalid, NotFound
+from app.core.errors import Invalid
 from app.core.scheduling.history import ChangeKind
-from app.core.times import WorldTime, from_millis, to_millis
-from app.store import budgets, worlds
+from app.core.times import to_millis, whole_second
+from app.store import budgets
 from app.store.db import Tx
-
-_SECOND = 1000
-
-
-def _no_world(world: str) -> NotFound:
-    return NotFound(f"There is no world '{world}'. Create it with `windtunnel world create {world}`.")
+from app.usecases import clocks
 
 
 async def nodes(tx: Tx, world: str) -> list[Node]:
     """Every budget of the world, each below its parent."""
-    if await worlds.read(tx, world) is None:
-        raise _no_world(world)
+    await clocks.read(tx, world)
     return grown(await budgets.changes(tx, world)).nodes()
 
 
@@ -70,9 +64,7 @@ async def _make(tx: Tx, world: str, choose: Callable[[Tree], list[Change]], *, w
 
     The world is held alone: no workload is submitted, no pass made and no other change numbered meanwhile.
     """
-    found = await worlds.lock(tx, world)
-    if found is None:
-        raise _no_world(world)
+    found = await clocks.locked(tx, world)
     tree = grown(await budgets.changes(tx, world), await budgets.charged(tx, world))
     at, made = to_millis(found.now), []
     for one in choose(tree):
@@ -82,8 +74,3 @@ async def _make(tx: Tx, world: str, choose: Callable[[Tree], list[Change]], *, w
         await budgets.append(tx, world, made)
         await budgets.hurry_fleets(tx, world, whole_second(found.now))
     return made
-
-
-def whole_second(at: WorldTime) -> WorldTime:
-    """The first whole second at or after it: when passes are made (FS-15)."""
-    return from_millis(-(-to_millis(at) // _SECOND) * _SECOND)

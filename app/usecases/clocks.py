@@ -46,6 +46,11 @@ async def read(tx: Tx, name: str) -> World:
     return _there(await worlds.read(tx, name), name)
 
 
+async def kept(tx: Tx, name: str) -> World:
+    """The world, which nobody may copy or drop until this transaction ends: first of all locks of a write."""
+    return _there(await worlds.keep(tx, name), name)
+
+
 async def locked(tx: Tx, name: str) -> World:
     return _there(await worlds.lock(tx, name), name)
 

@@ -16,15 +16,15 @@ from app.core.scheduling.decisions import Code, Lost
 from app.core.scheduling.history import TreeChange, apply_change
 from app.core.scheduling.keeping import keep_workload
 from app.core.scheduling.packing import Host
-from app.core.scheduling.workload import Kind, Workload
+from app.core.scheduling.workload import Workload
 from app.core.scope import Scope
 from app.store import budgets, hosts, workloads
 from app.store.db import Tx
-from app.store.hosts import LEFT, Mark
+from app.store.hosts import Mark
 from app.store.placements import NodeRow
 from app.store.scheduling import FleetRow, HostRow
 from app.store.workloads import CANCEL, ENDED, FINISH, HOLE, NEW, PRIORITY, SUBMIT, News, Row
-from app.usecases.fleet_memory import Loaded, tree_change
+from app.usecases.fleet_memory import Loaded, tree_change, workload_of
 
 log = logging.getLogger(__name__)
 REASONS = {CANCEL: "cancelled", FINISH: "finished"}
@@ -139,17 +139,17 @@ class _Taker:
     def sync(self, nodes: Sequence[NodeRow], marks: dict[str, Mark]) -> None:
         """The hosts are the nodes with GPUs that take work; one that left and is back again is a new one. Nodes that
         were compared with the hosts already are not again."""
-        if nodes is not self.loaded.hosts_of or any(mark.repair == LEFT for mark in marks.values()):
+        if nodes is not self.loaded.hosts_of or any(mark.left_for is not None for mark in marks.values()):
             self._compare(nodes, marks)
             self.loaded.hosts_of = nodes
         for name, host in self.loaded.hosts.items():
-            host.marked_at, host.reason, host.repair = marks.get(name, UNMARKED)
+            host.marked_at, host.reason, host.repair, _ = marks.get(name, UNMARKED)
             self._mark(name, host)
 
     def _compare(self, nodes: Sequence[NodeRow], marks: dict[str, Mark]) -> None:
         wanted = {one.logical_id: one for one in nodes if one.ready and catalog.instance_type(one.instance_type).gpu}
         for name in list(self.state.hosts):
-            if name not in wanted or marks.get(name, UNMARKED).repair == LEFT:
+            if name not in wanted or marks.get(name, UNMARKED).left_for is not None:
                 self._lose(name, marks.pop(name, UNMARKED))
         for name, one in wanted.items():
             if name not in self.state.hosts:
@@ -168,7 +168,7 @@ class _Taker:
 
     def _lose(self, name: str, mark: Mark) -> None:
         self.changes.any = True
-        code = Code(mark.reason) if mark.repair == LEFT and mark.reason is not None else Code.NODE_GONE
+        code = Code.NODE_GONE if mark.left_for is None else Code(mark.left_for)
         residents = self.state.hosts[name].residents.items()
         self.changes.lost += [Lost(self.at, who, name, count, code) for who, count in sorted(residents)]
         events.node_lost(self.state, name, self.at)
@@ -194,24 +194,6 @@ class _Taker:
         elif row.marked_at is None and host.state != Host.HEALTHY:
             self.changes.any = True
             events.node_ready(self.state, name, self.at)
-
-
-def workload_of(row: Row) -> Workload:
-    """The workload as the policy knows it."""
-    return Workload(
-        row.name,
-        leaf=row.leaf,
-        gpus=row.gpus,
-        replicas=row.replicas,
-        min_runtime=row.min_runtime,
-        priority=row.priority,
-        submit=row.submit,
-        resumable=row.resumable,
-        kind=Kind(row.kind),
-        checkpoint=row.checkpoint,
-        model=row.model,
-        zone=row.zone,
-    )
 
 
 def standing(loaded: Loaded, touched: Iterable[str]) -> list[Row]:

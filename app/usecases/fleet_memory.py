@@ -14,7 +14,7 @@ from app.core.scheduling.history import TreeChange
 from app.core.scheduling.keeping import Kept, KeptHost, KeptWorkload, rebuild
 from app.core.scheduling.policy import Policy
 from app.core.scheduling.state import State
-from app.core.scheduling.workload import Kind
+from app.core.scheduling.workload import Kind, Workload
 from app.core.scope import Scope
 from app.store import budgets, scheduling, workloads
 from app.store.db import Tx
@@ -86,7 +86,7 @@ async def _from_rows(tx: Tx, scope: Scope, fleet: str, row: FleetRow) -> Loaded:
         capacity=dict(await scheduling.capacity(tx, scope, fleet)).items(),
         segments=await scheduling.segments(tx, scope, fleet, now - policy.window),
         hosts=[KeptHost(one.host, one.number, one.gpus, one.model, one.zone, one.state) for one in hosts],
-        workloads=[_kept(one) for one in rows if one.state],
+        workloads=[KeptWorkload(workload_of(one), dict(one.state)) for one in rows if one.state],
     )
     ends = {one.name: one.ends_at for one in rows if one.ends_at is not None}
     return Loaded(rebuild(kept), {one.name: one for one in rows}, {one.host: one for one in hosts}, ends)
@@ -97,9 +97,10 @@ def tree_change(change: Change) -> TreeChange:
     return TreeChange(change.number, change.at, change.kind, change.name, change.parent, change.weight)
 
 
-def _kept(row: Row) -> KeptWorkload:
-    return KeptWorkload(
-        id=row.name,
+def workload_of(row: Row) -> Workload:
+    """The workload as the policy knows it."""
+    return Workload(
+        row.name,
         leaf=row.leaf,
         gpus=row.gpus,
         replicas=row.replicas,
@@ -111,7 +112,6 @@ def _kept(row: Row) -> KeptWorkload:
         checkpoint=row.checkpoint,
         model=row.model,
         zone=row.zone,
-        state=dict(row.state or {}),
     )
 
 

@@ -15,13 +15,11 @@ from app.core.scheduling.policy import Policy
 from app.core.scheduling.state import Reservation, State
 from app.core.scope import Scope
 from app.core.times import to_millis, whole_second
-from app.store import clusters, fleet_settings, listed_workloads, scheduling, sessions, worlds
+from app.store import fleet_settings, listed_workloads, scheduling, sessions
 from app.store.db import Tx
 from app.store.fleet_settings import Lead
 from app.store.listed_workloads import Decided as Decided
-from app.usecases import workloads
-from app.usecases.bills import of_cluster
-from app.usecases.clusters import no_world
+from app.usecases import clocks, known_clusters, workloads
 from app.usecases.fleet_memory import look
 
 
@@ -99,9 +97,7 @@ def _gpus(state: State) -> Gpus:
 async def change(tx: Tx, world: str, cluster: str, home: Home, settings: Mapping[str, int | bool | None]) -> Fleet:
     """Have these settings, None: the default again; the next pass, at once, goes by them. Invalid for what none may
     be."""
-    held = await worlds.keep(tx, world)
-    if held is None:
-        raise no_world(Scope(world, "", ""))
+    held = await clocks.kept(tx, world)
     found = await _cluster(tx, world, cluster, home)
     scope, fleet = Scope(world, found.account, found.region), found.cluster_id
     row = await scheduling.lock(tx, scope, fleet)
@@ -112,13 +108,10 @@ async def change(tx: Tx, world: str, cluster: str, home: Home, settings: Mapping
 
 
 async def _cluster(tx: Tx, world: str, cluster: str, home: Home) -> Cluster:
-    if await worlds.read(tx, world) is None:
-        raise no_world(Scope(world, "", ""))
-    account, region, name = of_cluster(cluster)[1:4]
-    found = await clusters.living(tx, world, account, region, name)
+    found = await known_clusters.living(tx, world, cluster)
     if not found:
         raise NotFound(f"There is no cluster {cluster[:120]!r}. `windtunnel fleet list` shows those with GPUs.")
-    return meant(name, found, home.account, home.region)
+    return meant(cluster, found, home.account, home.region)
 
 
 async def decisions(
@@ -141,8 +134,8 @@ async def decisions(
     if workload is not None:
         found = await workloads.find(tx, world, cluster, workload)
         which, name = listed_workloads.Filter(*found.of.key), found.row.name
-    elif await worlds.read(tx, world) is None:
-        raise no_world(Scope(world, "", ""))
+    else:
+        await clocks.read(tx, world)
     return await listed_workloads.decisions(
         tx, world, which, workload=name, kinds=kinds, after=after, limit=min(limit, workloads.MOST_LISTED)
     )

@@ -36,10 +36,16 @@ async def choose(tx: Tx, world: str, wish: Wish, home: Home) -> Cluster:
     scope = Scope(world, found.account, found.region)
     held = await clusters.lock(tx, scope, found.arn)
     cluster = chosen(wish, [] if held is None else [held.cluster], home)
-    if not cluster.hosts:
-        await clusters.take_jobs(tx, scope, cluster.cluster_id)
-        await fleet_rows.lock(tx, scope, cluster.cluster_id)  # its passes leave wakes, though no job has come yet
+    await host(tx, world, cluster)
     return cluster
+
+
+async def host(tx: Tx, world: str, cluster: Cluster) -> None:
+    """From now on passes over the locked cluster look after work on its nodes."""
+    if not cluster.hosts:
+        scope = Scope(world, cluster.account, cluster.region)
+        await clusters.take_jobs(tx, scope, cluster.cluster_id)
+        await fleet_rows.lock(tx, scope, cluster.cluster_id)  # its passes leave wakes, though no work has come yet
 
 
 def needs(spec: Spec) -> list[Need]:

@@ -11,11 +11,10 @@ from app.core.node import Node, vendor_status
 from app.core.scheduling.packing import Host
 from app.core.scope import Scope
 from app.core.times import to_millis
-from app.store import clusters, hosts, sessions, wakes, worlds
+from app.store import clusters, hosts, sessions, wakes
 from app.store.db import Tx
-from app.store.hosts import LEFT, HostOf
-from app.usecases import clocks
-from app.usecases.bills import of_cluster
+from app.store.hosts import HostOf
+from app.usecases import clocks, known_clusters
 
 AWAY = "away"
 """The scheduler does not have the node: it does not run, or something is about to happen to it."""
@@ -40,9 +39,7 @@ class Shown(NamedTuple):
 async def listed(tx: Tx, world: str, cluster: str | None) -> list[Shown]:
     """The GPU nodes of the clusters that have had workloads, of one by name, id or ARN if it is given."""
     await sessions.see_one_state(tx)
-    await clocks.read(tx, world)  # an unknown world is no empty one
-    account, region, name = (None, None, None) if cluster is None else of_cluster(cluster)[1:4]
-    found = await clusters.living(tx, world, account, region, name)
+    found = await known_clusters.living(tx, world, cluster)
     if cluster is not None and not found:
         raise NotFound(f"There is no cluster {cluster[:120]!r}. `windtunnel fleet list` shows those with GPUs.")
     return [one for each in found if each.hosts for one in await _of(tx, world, each)]
@@ -54,7 +51,7 @@ async def _of(tx: Tx, world: str, cluster: Cluster) -> list[Shown]:
 
 
 def _shown(cluster: Cluster, row: HostOf) -> Shown:
-    state = AWAY if row.state is None or row.repair == LEFT or row.status is not Node.RUNNING else row.state
+    state = AWAY if row.state is None or row.left_for is not None or row.status is not Node.RUNNING else row.state
     if state == Host.HEALTHY and row.marked_at is not None:
         state = Host.DRAINING  # the next pass will say so
     ends = [one.protected_until for one in row.residents if one.protected_until is not None]
@@ -106,9 +103,7 @@ async def resume(tx: Tx, world: str, node: str) -> Shown:
 
 async def _hold(tx: Tx, world: str, node: str) -> tuple[Scope, str, str, int]:
     """The node's cluster, locked, so that no pass over it or its fleet goes on meanwhile; and the instant."""
-    kept = await worlds.keep(tx, world)
-    if kept is None:
-        raise NotFound(f"There is no world '{world}'. Create it with `windtunnel world create {world}`.")
+    kept = await clocks.kept(tx, world)
     scope, cluster_id, name = await _find(tx, world, node)
     await clusters.lock(tx, scope, cluster_arn(scope.region, scope.account, cluster_id))
     return scope, cluster_id, name, to_millis(kept.now)
@@ -116,9 +111,7 @@ async def _hold(tx: Tx, world: str, node: str) -> tuple[Scope, str, str, int]:
 
 async def _told(tx: Tx, scope: Scope, cluster_id: str, node: str) -> Shown:
     found = await _read(tx, scope, cluster_id, node)
-    world = await worlds.read(tx, scope.world)
-    assert world is not None
-    await wakes.leave(tx, scope, wakes.FLEET, cluster_id, world.now)
+    await wakes.leave(tx, scope, wakes.FLEET, cluster_id, (await clocks.read(tx, scope.world)).now)
     return found
 
 

@@ -6,9 +6,8 @@ A batch is the jobs of one account and region that are due at one instant, so th
 import logging
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
-
-import asyncpg
 
 from app import catalog
 from app.core.binding import is_hole
@@ -26,11 +25,12 @@ from app.core.scope import Scope
 from app.core.times import WorldTime, to_millis
 from app.core.world import World
 from app.store import capacity, executions, faults, jobs, ledger, logs, replicas, wakes, workloads, worlds
-from app.store.db import CONNECTION_LOST, Tx
+from app.store.db import Tx
 from app.store.fleet_jobs import JobKey
 from app.store.jobs import Claimed
 from app.store.workloads import CANCEL, FINISH, HOLE
 from app.usecases import guests
+from app.usecases.attempts import attempt, told
 from app.usecases.machine_prices import machine_rates
 from app.usecases.machines import machine
 from app.usecases.provisioning import Policy
@@ -61,15 +61,9 @@ async def pass_over(tx: Tx, world_name: str, policy: Policy, epoch: int | None =
         return None
     scope = Scope(world_name, claimed[0].job.account, claimed[0].job.region)
     batch = _bounded(claimed)
-    try:
-        async with tx.transaction():
-            return await _handle(tx, world, scope, batch, policy)
-    except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, *CONNECTION_LOST) as error:
-        if not isinstance(error, ValueError):
-            raise  # not a job's fault: the whole transaction is tried again
-    except Exception as error:  # one of them is wrong: each alone, so that it stops no other
-        log.warning("pass over jobs failed, each is tried alone", extra={"facts": {"error": str(error)}})
-    return await _one_by_one(tx, world, scope, batch, policy)
+    return await attempt(
+        tx, partial(_handle, tx, world, scope, batch, policy), partial(_one_by_one, tx, world, scope, batch, policy)
+    )
 
 
 def _bounded(claimed: Sequence[Claimed]) -> list[Claimed]:
@@ -84,25 +78,22 @@ def _bounded(claimed: Sequence[Claimed]) -> list[Claimed]:
     return batch
 
 
-async def _one_by_one(tx: Tx, world: World, scope: Scope, batch: Sequence[Claimed], policy: Policy) -> Counter[str]:
+async def _one_by_one(
+    tx: Tx, world: World, scope: Scope, batch: Sequence[Claimed], policy: Policy, error: Exception
+) -> Counter[str]:
+    """One of them is wrong: each alone, so that it stops no other."""
+    log.warning("pass over jobs failed, each is tried alone", extra={"facts": {"error": str(error)}})
     done: Counter[str] = Counter()
     for one in batch:
-        try:
-            async with tx.transaction():
-                done.update(await _handle(tx, world, scope, [one], policy))
-        except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, *CONNECTION_LOST) as error:
-            if not isinstance(error, ValueError):
-                raise
-            await _postpone(tx, scope, one, error)
-        except Exception as error:
-            await _postpone(tx, scope, one, error)
-    return done or Counter(failed=1)
+        done += await attempt(tx, partial(_handle, tx, world, scope, [one], policy), partial(_postpone, tx, scope, one))
+    return done
 
 
-async def _postpone(tx: Tx, scope: Scope, one: Claimed, error: Exception) -> None:
+async def _postpone(tx: Tx, scope: Scope, one: Claimed, error: Exception) -> Counter[str]:
     facts = {"world": scope.world, "job": one.job.job_id}
     log.error("pass over a job failed", exc_info=error, extra={"facts": facts})
-    await jobs.postpone(tx, scope, one.job.job_id, f"{type(error).__name__}: {error}"[:500])
+    await jobs.postpone(tx, scope, one.job.job_id, told(error))
+    return Counter(failed=1)
 
 
 async def _handle(tx: Tx, world: World, scope: Scope, batch: Sequence[Claimed], policy: Policy) -> Counter[str]:

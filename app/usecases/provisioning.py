@@ -9,8 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-
-import asyncpg
+from functools import partial
 
 from app.core.announcements import node_health, state_change
 from app.core.capacity import Stock
@@ -26,8 +25,9 @@ from app.core.timings import ERROR_DELAY
 from app.core.world import World
 from app.store import capacity, clusters, events, faults, governance, instances, lag, ledger, outbox, plans, worlds
 from app.store.clusters import Claimed
-from app.store.db import CONNECTION_LOST, Tx
+from app.store.db import Tx
 from app.usecases import arrivals, guests, operations, reserving
+from app.usecases.attempts import attempt, told
 from app.usecases.prices import rates
 from app.usecases.rollouts import roll_out
 from app.usecases.upkeep import begin_updates, wake_for_updates
@@ -65,24 +65,17 @@ async def pass_over(tx: Tx, world_name: str, policy: Policy, epoch: int | None =
 
 async def handle_or_postpone(tx: Tx, world: World, claimed: Claimed, policy: Policy) -> Counter[str]:
     """Handle the locked cluster; one that fails is put off, with its error."""
-    try:
-        async with tx.transaction():
-            return await handle(tx, world, claimed, policy)
-    except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, *CONNECTION_LOST) as error:
-        if not isinstance(error, ValueError):
-            raise  # not the cluster's fault: the whole transaction is tried again
-        await _postpone(tx, world.name, claimed.cluster, error)  # a value of its that the driver cannot send
-        return Counter(failed=1)
-    except Exception as error:  # whatever is wrong with one cluster must not stop the others
-        await _postpone(tx, world.name, claimed.cluster, error)
-        return Counter(failed=1)
+    return await attempt(
+        tx, partial(handle, tx, world, claimed, policy), partial(_postpone, tx, world.name, claimed.cluster)
+    )
 
 
-async def _postpone(tx: Tx, world_name: str, cluster: Cluster, error: Exception) -> None:
+async def _postpone(tx: Tx, world_name: str, cluster: Cluster, error: Exception) -> Counter[str]:
     facts = {"world": world_name, "cluster": cluster.cluster_id}
     log.error("pass over a cluster failed", exc_info=error, extra={"facts": facts})
     scope = Scope(world_name, cluster.account, cluster.region)
-    await clusters.postpone(tx, scope, cluster.cluster_id, f"{type(error).__name__}: {error}"[:500])
+    await clusters.postpone(tx, scope, cluster.cluster_id, told(error))
+    return Counter(failed=1)
 
 
 async def handle(tx: Tx, world: World, due: Claimed, policy: Policy) -> Counter[str]:

@@ -14,13 +14,12 @@ from app.core.scheduling.survey import Survey
 from app.core.scheduling.workload import Status
 from app.core.scope import Scope
 from app.core.times import WorldTime, from_millis
-from app.store import budget_use, capacity, clusters, fleet_jobs, placements, sessions, workloads
+from app.store import budget_use, capacity, fleet_jobs, placements, sessions, workloads
 from app.store.db import Tx
 from app.store.fleet_jobs import Guest
 from app.store.placements import NodeRow
 from app.store.workloads import NEW, Row
-from app.usecases import clocks
-from app.usecases.bills import of_cluster
+from app.usecases import known_clusters
 from app.usecases.explanations import HOLE, reasoned
 from app.usecases.fleet_memory import Loaded, look
 from app.usecases.fleets import needs
@@ -67,7 +66,7 @@ class Queued(NamedTuple):
 async def fleets(tx: Tx, world: str, cluster: str | None) -> list[Fleet]:
     """The living clusters' GPUs by model, of one cluster by name, id or ARN if it is given."""
     found: list[Fleet] = []
-    for one in await _clusters(tx, world, cluster):
+    for one in await known_clusters.living(tx, world, cluster):
         rows = await placements.nodes(tx, Scope(world, one.account, one.region), one.cluster_id)
         found += _by_model(one, rows)
     return found
@@ -79,7 +78,7 @@ async def queue(
     """Who waits, the first to be served first: on each cluster, and without one named for the quotas of regions."""
     await sessions.see_one_state(tx)
     found: list[Queued] = []
-    for one in await _clusters(tx, world, cluster):
+    for one in await known_clusters.living(tx, world, cluster):
         if one.hosts and len(found) < limit:
             scope = Scope(world, one.account, one.region)
             found += await _of_fleet(tx, scope, one.cluster_id, one, budget, limit - len(found))
@@ -166,12 +165,6 @@ async def _for_quota(tx: Tx, world: str) -> list[Queued]:
 def _waits(guest: Guest, reason: str, message: str) -> Queued:
     gpus = sum(need.gpus for need in needs(guest.spec))
     return Queued(guest.name, guest.display_name, None, guest.budget, guest.queued_at, gpus, None, reason, message)
-
-
-async def _clusters(tx: Tx, world: str, cluster: str | None) -> list[Cluster]:
-    await clocks.read(tx, world)  # an unknown world is no empty one
-    account, region, name = (None, None, None) if cluster is None else of_cluster(cluster)[1:4]
-    return await clusters.living(tx, world, account, region, name)
 
 
 def _by_model(cluster: Cluster, rows: Sequence[NodeRow]) -> Iterator[Fleet]:

@@ -9,9 +9,8 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
-
-import asyncpg
 
 from app import clock
 from app.core.cluster import Cluster
@@ -19,20 +18,21 @@ from app.core.fleet_policy import ASKED
 from app.core.ids import cluster_arn
 from app.core.job import POOL, is_managed
 from app.core.scheduling import events
-from app.core.scheduling.decisions import Admit, Decision, Lost, Requeue
+from app.core.scheduling.decisions import Admit, Decision, Fill, Lost, Requeue
 from app.core.scheduling.keeping import keep_flags
-from app.core.scheduling.policy import SECOND
 from app.core.scheduling.schedule import next_due, schedule
+from app.core.scheduling.workload import saved
 from app.core.scheduling_news import messages
 from app.core.scope import Scope
-from app.core.times import WorldTime, floor_second, from_millis, to_millis
+from app.core.times import WorldTime, floor_second, from_millis, to_millis, whole_second
 from app.core.world import World
 from app.store import clusters, fleet_jobs, outbox, placements, scheduling, wakes, workloads, worlds
-from app.store.db import CONNECTION_LOST, Tx
+from app.store.db import Tx
 from app.store.placements import NodeRow
 from app.store.scheduling import Due, FleetRow
 from app.store.workloads import ENDED, Row
 from app.usecases import budget_limits, fleet_binding, fleet_changes, host_repairs, managed_pools, team_quotas
+from app.usecases.attempts import attempt, told
 from app.usecases.budget_limits import Outlook
 from app.usecases.fleet_changes import standing
 from app.usecases.fleet_memory import MEMORY, Loaded, load
@@ -56,22 +56,16 @@ async def pass_over(
     due = await scheduling.first_due(tx, world_name, world.now, leader)
     if due is None:
         return None
-    try:
-        async with tx.transaction():
-            return await _handle(tx, world, due, leader, lease_seconds)
-    except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, *CONNECTION_LOST) as error:
-        if not isinstance(error, ValueError):
-            raise  # not its fault: the whole transaction is tried again
-        await _postpone(tx, due, error)
-    except Exception as error:  # whatever is wrong with one fleet must not stop the others
-        await _postpone(tx, due, error)
-    return Counter(failed=1)
+    return await attempt(
+        tx, partial(_handle, tx, world, due, leader, lease_seconds), lambda error: _postpone(tx, due, error)
+    )
 
 
-async def _postpone(tx: Tx, due: Due, error: Exception) -> None:
+async def _postpone(tx: Tx, due: Due, error: Exception) -> Counter[str]:
     facts = {"world": due.scope.world, "fleet": due.fleet}
     log.error("pass over a fleet failed", exc_info=error, extra={"facts": facts})
-    await scheduling.postpone(tx, due.scope, due.fleet, f"{type(error).__name__}: {error}"[:500])
+    await scheduling.postpone(tx, due.scope, due.fleet, told(error))
+    return Counter(failed=1)
 
 
 async def _handle(tx: Tx, world: World, due: Due, leader: str | None, lease_seconds: float) -> Counter[str]:
@@ -131,7 +125,7 @@ class _Pass:
         what = fleet_binding.effects(self.loaded, made, changes.holes, changes.refused)
         what.bind.update(dict.fromkeys(bare))
         what.fill.update(dict.fromkeys(await self._bare_holes(nodes)))
-        self._work(made)
+        self._work([*changes.lost, *made])
         what.evict.update(dict.fromkeys(self._own_that_ended()))
         await fleet_binding.carry_out(self.tx, self.scope, self.fleet, self.loaded, nodes, what, self.now)
         if cluster is not None:
@@ -197,27 +191,33 @@ class _Pass:
         rows = [self.loaded.rows[name] for name in self.state.touched if name in self.loaded.rows]
         return [row.name for row in rows if row.ended_at is not None and row.job is None]
 
-    def _work(self, made: Sequence[Decision]) -> None:
-        """What our own workloads have done, and when they will be done (FS-5)."""
+    def _work(self, made: Sequence[Decision | Lost]) -> None:
+        """What our own workloads have done, and when they will be done (FS-5): a gang works while it is whole."""
         for one in made:
             match one:
+                case Lost():
+                    self._stop(self.loaded.rows[one.workload])
                 case Admit():
                     row = self.loaded.rows[one.workload]
                     self._stop(row)
                     row.first_bound_at = row.first_bound_at or self.at
-                    row.bound_at = self.at
-                    if row.runtime is not None:
-                        row.ends_at = self.loaded.ends[row.name] = self.at + row.runtime - row.done
+                    self._go_on(row)
+                case Fill() if not self.state.workloads[one.workload].missing:
+                    self._go_on(self.loaded.rows[one.workload])
                 case Requeue():
                     row = self.loaded.rows[one.workload]
                     self._stop(row)
                     if not one.resumed:
                         row.ended_at, row.end_reason, row.status = self.at, PREEMPTED, ENDED
 
+    def _go_on(self, row: Row) -> None:
+        if row.runtime is not None:
+            row.ends_at = self.loaded.ends[row.name] = self.at + row.runtime - row.done
+
     def _stop(self, row: Row) -> None:
-        if row.runtime is not None and row.ends_at is not None and row.bound_at is not None:
-            ran = self.at - row.bound_at
-            row.done += ran - ran % row.checkpoint if row.checkpoint and row.resumable else 0
+        if row.runtime is not None and row.ends_at is not None:
+            since = row.ends_at - (row.runtime - row.done)
+            row.done += saved(self.at - since, row.checkpoint, resumable=row.resumable)
             row.ends_at = None
             self.loaded.ends.pop(row.name, None)
 
@@ -257,7 +257,7 @@ class _Pass:
         asked = (time for time in self.asked if time > self.at)
         times = [next_due(self.state, self.at), of_limits, *asked, *self.loaded.ends.values()]
         at = min((time for time in times if time is not None), default=None)
-        return None if at is None else from_millis(-(-at // SECOND) * SECOND)
+        return None if at is None else whole_second(from_millis(at))
 
 
 def record(one: Decision | Lost) -> tuple[int, str, str, str | None, dict[str, Any]]:

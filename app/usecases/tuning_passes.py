@@ -7,8 +7,7 @@ import asyncio
 import logging
 from collections import Counter
 from dataclasses import replace
-
-import asyncpg
+from functools import partial
 
 from app.core.errors import DomainError, LimitExceeded
 from app.core.job_errors import INVALID_ARGUMENT, RESOURCE_EXHAUSTED
@@ -21,8 +20,9 @@ from app.core.tuning import Trial, TrialState, Tuning
 from app.core.world import World
 from app.store import tuning as store
 from app.store import worlds
-from app.store.db import CONNECTION_LOST, Tx
+from app.store.db import Tx
 from app.usecases import jobs
+from app.usecases.attempts import attempt, told
 from app.usecases.search import Search, Tried
 from app.usecases.trial_jobs import job_of, whole
 
@@ -42,23 +42,17 @@ async def pass_over(tx: Tx, world_name: str, epoch: int | None = None) -> Counte
     claimed = await store.claim_due(tx, world_name, world.now, wait=epoch is not None)
     if claimed is None:
         return None
-    try:
-        async with tx.transaction():
-            return await _handle(tx, world, claimed)
-    except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, *CONNECTION_LOST) as error:
-        if not isinstance(error, ValueError):
-            raise  # not the job's fault: the whole transaction is tried again
-        await _postpone(tx, world, claimed.tuning, error)
-    except Exception as error:  # whatever is wrong with one must not stop the others
-        await _postpone(tx, world, claimed.tuning, error)
-    return Counter(failed=1)
+    return await attempt(
+        tx, partial(_handle, tx, world, claimed), lambda error: _postpone(tx, world, claimed.tuning, error)
+    )
 
 
-async def _postpone(tx: Tx, world: World, tuning: Tuning, error: Exception) -> None:
+async def _postpone(tx: Tx, world: World, tuning: Tuning, error: Exception) -> Counter[str]:
     facts = {"world": world.name, "tuning_job": tuning.tuning_id}
     log.error("pass over a tuning job failed", exc_info=error, extra={"facts": facts})
     scope = Scope(world.name, tuning.account, tuning.region)
-    await store.postpone(tx, scope, tuning.tuning_id, f"{type(error).__name__}: {error}"[:500])
+    await store.postpone(tx, scope, tuning.tuning_id, told(error))
+    return Counter(failed=1)
 
 
 async def wake(tx: Tx, world: World, scope: Scope, tuning_id: str) -> int:

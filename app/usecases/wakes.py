@@ -3,15 +3,15 @@
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
-
-import asyncpg
+from functools import partial
 
 from app.core.scope import Scope
 from app.core.world import World
 from app.store import wakes, worlds
-from app.store.db import CONNECTION_LOST, Tx
+from app.store.db import Tx
 from app.store.wakes import Wake
 from app.usecases import admission, tuning_passes
+from app.usecases.attempts import attempt, told
 
 log = logging.getLogger(__name__)
 Handler = Callable[[Tx, World, Scope, str], Awaitable[int]]
@@ -31,22 +31,17 @@ async def handle_first(tx: Tx, world_name: str, epoch: int | None = None) -> Cou
     wake = await wakes.first(tx, world_name, world.now)
     if wake is None:
         return None
-    try:
-        async with tx.transaction():
-            done = await HANDLERS[wake.kind](tx, world, wake.scope, wake.subject)
-            await wakes.remove(tx, wake)
-    except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, *CONNECTION_LOST) as error:
-        if not isinstance(error, ValueError):
-            raise  # not its fault: the whole transaction is tried again
-        await _postpone(tx, wake, error)
-        return Counter(failed=1)
-    except Exception as error:  # whatever is wrong with one must not stop the others
-        await _postpone(tx, wake, error)
-        return Counter(failed=1)
+    return await attempt(tx, partial(_handle, tx, world, wake), partial(_postpone, tx, wake))
+
+
+async def _handle(tx: Tx, world: World, wake: Wake) -> Counter[str]:
+    done = await HANDLERS[wake.kind](tx, world, wake.scope, wake.subject)
+    await wakes.remove(tx, wake)
     return Counter(served=done)
 
 
-async def _postpone(tx: Tx, wake: Wake, error: Exception) -> None:
+async def _postpone(tx: Tx, wake: Wake, error: Exception) -> Counter[str]:
     facts = {"world": wake.scope.world, "kind": wake.kind, "subject": wake.subject}
     log.error("a wake could not be handled", exc_info=error, extra={"facts": facts})
-    await wakes.postpone(tx, wake, f"{type(error).__name__}: {error}"[:500])
+    await wakes.postpone(tx, wake, told(error))
+    return Counter(failed=1)

@@ -13,28 +13,24 @@ from app.core.job_labels import Home
 from app.core.own_workload import Wanted, check, meant
 from app.core.scheduling.history import ChangeKind
 from app.core.scheduling.policy import Policy
-from app.core.scheduling.workload import Status
 from app.core.scope import Scope
 from app.core.times import WorldTime, to_millis
 from app.core.values import evolve
-from app.store import budgets, clusters, listed_workloads, scheduling, wakes, workloads, worlds
+from app.store import budgets, clusters, listed_workloads, scheduling, wakes, workloads
 from app.store.db import Tx
 from app.store.listed_workloads import Filter
 from app.store.listed_workloads import Listed as Listed
-from app.store.workloads import CANCEL, ENDED, NEW, PRIORITY
+from app.store.workloads import CANCEL, PRIORITY
 from app.store.workloads import Row as Row
-from app.usecases import team_quotas
+from app.usecases import clocks, fleets, known_clusters, team_quotas
 from app.usecases.bills import of_cluster
 
 MOST_LISTED = 1000
-STATUSES = (NEW, *(one.value for one in Status), ENDED)
 
 
 async def submit(tx: Tx, world_name: str, cluster: str | None, wanted: Wanted, home: Home) -> Listed:
     """The workload waits for the cluster's scheduler. Invalid, NotFound, InUse, Conflict: it cannot run there ever."""
-    world = await worlds.keep(tx, world_name)
-    if world is None:
-        raise _no_world(world_name)
+    world = await clocks.kept(tx, world_name)
     wanted = evolve(wanted, model=_model(wanted.model))
     chosen = await _hold(tx, world_name, cluster, home)
     scope, fleet = Scope(world_name, chosen.account, chosen.region), chosen.cluster_id
@@ -78,13 +74,10 @@ def _model(name: str) -> str:
 
 async def _hold(tx: Tx, world: str, cluster: str | None, home: Home) -> Cluster:
     """The cluster, locked; from now on its passes look after work on its nodes."""
-    account, region, name = (None, None, None) if cluster is None else of_cluster(cluster)[1:4]
-    found = meant(name, await clusters.living(tx, world, account, region, name), home.account, home.region)
-    scope = Scope(world, found.account, found.region)
-    held = await clusters.lock(tx, scope, found.arn)
-    locked = meant(name, [] if held is None else [held.cluster], home.account, home.region)
-    if not locked.hosts:
-        await clusters.take_jobs(tx, scope, locked.cluster_id)
+    found = meant(cluster, await known_clusters.living(tx, world, cluster), home.account, home.region)
+    held = await clusters.lock(tx, Scope(world, found.account, found.region), found.arn)
+    locked = meant(cluster, [] if held is None else [held.cluster], home.account, home.region)
+    await fleets.host(tx, world, locked)
     return locked
 
 
@@ -111,7 +104,7 @@ async def listed(
     tx: Tx, world: str, cluster: str | None, budget: str | None, statuses: Sequence[str], limit: int
 ) -> list[Listed]:
     """The newest first, also those that have ended."""
-    await _must_be(tx, world)
+    await clocks.read(tx, world)
     return await listed_workloads.page(
         tx, world, which(cluster), budget=budget, statuses=statuses, limit=min(limit, MOST_LISTED)
     )
@@ -127,7 +120,7 @@ async def find(tx: Tx, world: str, cluster: str | None, name: str) -> Listed:
 
     NotFound; Invalid when several live.
     """
-    await _must_be(tx, world)
+    await clocks.read(tx, world)
     found = await listed_workloads.called(tx, world, which(cluster), name.rpartition("/")[2])
     if not found:
         where = "" if cluster is None else f" on {cluster[:120]!r}"
@@ -141,14 +134,13 @@ async def find(tx: Tx, world: str, cluster: str | None, name: str) -> Listed:
 
 async def cancel(tx: Tx, world_name: str, cluster: str | None, name: str) -> Listed:
     """Its owner takes the workload back, in the next pass. Conflict: it has ended. Invalid: it is a job's."""
-    world = await worlds.keep(tx, world_name)
+    world = await clocks.kept(tx, world_name)
     found = await find(tx, world_name, cluster, name)
     if found.row.job is not None:
         raise Invalid(
             f"Workload {found.row.name} is a job of Vertex AI's. Cancel projects/{found.row.project}/locations/"
             f"{found.row.location}/customJobs/{found.row.name} there."
         )
-    assert world is not None
     await _tell(tx, found, CANCEL, to_millis(world.now))
     await wakes.leave(tx, found.of.scope, wakes.FLEET, found.of.fleet, world.now)
     return found
@@ -156,9 +148,8 @@ async def cancel(tx: Tx, world_name: str, cluster: str | None, name: str) -> Lis
 
 async def prioritise(tx: Tx, world_name: str, cluster: str | None, name: str, priority: int) -> Listed:
     """Change the workload's place among those of its budget, from the next pass on. Conflict: it has ended."""
-    world = await worlds.keep(tx, world_name)
+    world = await clocks.kept(tx, world_name)
     found = await find(tx, world_name, cluster, name)
-    assert world is not None
     await _tell(tx, found, PRIORITY, to_millis(world.now), priority=priority)
     await wakes.leave(tx, found.of.scope, wakes.FLEET, found.of.fleet, world.now)
     return found
@@ -167,12 +158,3 @@ async def prioritise(tx: Tx, world_name: str, cluster: str | None, name: str, pr
 async def _tell(tx: Tx, found: Listed, kind: str, at: int, **facts: int) -> None:
     if not await workloads.tell(tx, found.of.scope, found.of.fleet, found.row.name, at, kind, **facts):
         raise Conflict(f"Workload {found.row.name} has ended ({found.row.end_reason}). Nothing can change it.")
-
-
-async def _must_be(tx: Tx, world: str) -> None:
-    if await worlds.read(tx, world) is None:
-        raise _no_world(world)
-
-
-def _no_world(world: str) -> NotFound:
-    return NotFound(f"There is no world '{world}'. Create it with `windtunnel world create {world}`.")

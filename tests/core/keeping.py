@@ -4,7 +4,8 @@ import json
 from typing import Any
 
 from app.core.scheduling.history import TreeChange, apply_change
-from app.core.scheduling.keeping import Kept, KeptHost, KeptWorkload, keep_flags, keep_host, keep_workload, rebuild
+from app.core.scheduling.keeping import Kept, KeptHost, KeptWorkload, keep_flags, keep_workload, rebuild
+from app.core.scheduling.packing import Host
 from app.core.scheduling.state import Segment, State
 from app.core.scheduling.workload import Kind, Workload
 
@@ -15,6 +16,16 @@ def row(workload: Workload) -> dict[str, Any]:
     """All that is kept of a workload."""
     asked = {name: getattr(workload, name) for name in (*ASKED, "model", "zone")}
     return {**asked, "state": keep_workload(workload)}
+
+
+def kept_workload(kept: dict[str, Any]) -> KeptWorkload:
+    """What `row` gave, back from JSON."""
+    asked = {name: value for name, value in kept.items() if name not in ("id", "state")}
+    return KeptWorkload(Workload(kept["id"], **{**asked, "kind": Kind(asked["kind"])}), kept["state"])
+
+
+def keep_host(host: Host) -> KeptHost:
+    return KeptHost(host.id, host.number, host.gpus, host.model, host.zone, host.state)
 
 
 class Keeper:
@@ -64,6 +75,6 @@ class Keeper:
                 [*older[-1:], *(change for change in self.capacity if change[0] > since)],
                 [segment for segment in self.segments if segment.end > since and segment.funded],
                 [KeptHost(*json.loads(text)) for text in self.hosts.values()],
-                [KeptWorkload(**{**kept, "kind": Kind(kept["kind"])}) for kept in rows],
+                [kept_workload(kept) for kept in rows],
             )
         )

@@ -9,12 +9,12 @@ from app.core.errors import DomainError
 from app.core.scheduling import events
 from app.core.scheduling.explaining import explain
 from app.core.scheduling.history import ChangeKind, TreeChange
-from app.core.scheduling.keeping import keep_flags, keep_host
+from app.core.scheduling.keeping import keep_flags
 from app.core.scheduling.quotas import set_quotas
 from app.core.scheduling.schedule import next_due
 from app.core.scheduling.state import State
 from app.core.scheduling.workload import Kind, Status
-from tests.core.keeping import Keeper, row
+from tests.core.keeping import Keeper, keep_host, row
 from tests.core.scheduling import HOUR, MINUTE, SECOND, Lab, Policy, check
 from tests.core.test_schedule_quota_invariants import SPLITS, sharing
 from tests.core.test_schedule_quota_invariants import Story as QuotaStory

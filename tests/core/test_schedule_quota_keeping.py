@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 from app.core.scheduling import events, tree
 from app.core.scheduling.explaining import explain
 from app.core.scheduling.history import ChangeKind, TreeChange
-from app.core.scheduling.keeping import keep_flags, keep_host
+from app.core.scheduling.keeping import keep_flags
 from app.core.scheduling.quotas import set_quotas
 from app.core.scheduling.schedule import next_due
 from app.core.scheduling.state import State
-from tests.core.keeping import Keeper, row
+from tests.core.keeping import Keeper, keep_host, row
 from tests.core.quotas import fleet, put, team
 from tests.core.scheduling import HOUR, check
 from tests.core.test_schedule_quota_invariants import Story, quick, sharing, step, steps

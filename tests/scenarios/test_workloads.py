@@ -1,6 +1,7 @@
 """Workloads on a cluster that two budgets share, by the control API in frozen worlds (CT-10, FS-3 to FS-13)."""
 
 import asyncio
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -149,6 +150,21 @@ def test_a_lost_node_leaves_a_hole_that_is_filled_first(world: TestWorld) -> Non
     assert statuses(world)["free"] == "waiting"
     assert [kind for kind, _, name in decided(world) if name == "gang"] == ["admit", "lost", "preempt", "fill"]
     assert ("preempt", "hole", "gang") in decided(world)
+
+
+def test_a_gang_works_while_it_is_whole(world: TestWorld) -> None:
+    """FS-5, FS-19: a lost replica costs what no checkpoint holds, and the rest is done once the hole is filled."""
+    fleet(world, 3, a=1)
+    funded(world, "gang", "a", 8, replicas=2, runtime_seconds=9 * HOUR, checkpoint_seconds=30 * MINUTE)
+    submit(world, "free", 8)
+    world.advance(minutes=50)
+    world.fault("node-hardware", node=next(iter(told(world, "gang")["places"])), times=1)
+    world.advance(seconds=5)
+    assert (told(world, "gang")["done_seconds"], told(world, "gang")["ends"]) == (30 * MINUTE, None)
+    world.advance(minutes=2)
+    [filled] = world.control("GET", "decisions", params={"kind": "fill"})["decisions"]
+    ends = datetime.fromisoformat(told(world, "gang")["ends"])
+    assert ends - datetime.fromisoformat(filled["at"]) == timedelta(hours=8, minutes=30)
 
 
 def test_sessions_are_warned_before_their_protection_ends(world: TestWorld) -> None:

@@ -34,20 +34,9 @@ class KeptHost:
 
 @dataclass(frozen=True, slots=True)
 class KeptWorkload:
-    """What was asked for, and in `state` what `keep_workload` said of it."""
+    """The workload as it was submitted, and in `state` what `keep_workload` said of it. A rebuilt state has it."""
 
-    id: str
-    leaf: str | None
-    gpus: int
-    replicas: int
-    min_runtime: int
-    priority: int
-    submit: int
-    resumable: bool
-    kind: Kind
-    checkpoint: int | None
-    model: str
-    zone: str
+    workload: Workload
     state: dict[str, Any]
 
 
@@ -67,10 +56,6 @@ class Kept:
     hosts: Sequence[KeptHost] = ()
     workloads: Sequence[KeptWorkload] = ()
     """Those that have not ended."""
-
-
-def keep_host(host: Host) -> KeptHost:
-    return KeptHost(host.id, host.number, host.gpus, host.model, host.zone, host.state)
 
 
 def keep_workload(workload: Workload) -> dict[str, Any]:
@@ -173,8 +158,8 @@ def _uses(kept: Kept) -> Iterator[Use]:
     for segment in kept.segments:
         if segment.funded and segment.leaf is not None:
             yield segment.leaf, segment.gpus, segment.start, segment.end
-    for workload in kept.workloads:
-        facts = workload.state
+    for one in kept.workloads:
+        facts, workload = one.state, one.workload
         held = sum(facts["places"].values()) * workload.gpus
         if held and facts["funded"] and workload.leaf is not None:
             yield workload.leaf, held, facts["segment_at"], None
@@ -203,21 +188,7 @@ def _put(state: State, kept: KeptWorkload) -> None:
 
 
 def _make(kept: KeptWorkload) -> Workload:
-    facts = kept.state
-    workload = Workload(
-        kept.id,
-        leaf=kept.leaf,
-        gpus=kept.gpus,
-        replicas=kept.replicas,
-        min_runtime=kept.min_runtime,
-        priority=kept.priority,
-        submit=kept.submit,
-        resumable=kept.resumable,
-        kind=kept.kind,
-        checkpoint=kept.checkpoint,
-        model=kept.model,
-        zone=kept.zone,
-    )
+    facts, workload = kept.state, kept.workload
     workload.status = Status(facts["status"])
     workload.funded, workload.slices, workload.attempt = facts["funded"], facts["slices"], facts["attempt"]
     workload.queued_at, workload.bound_at = facts["queued_at"], facts["bound_at"]

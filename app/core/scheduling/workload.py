@@ -28,6 +28,11 @@ class Kind(StrEnum):
     SESSION = "session"
 
 
+def saved(ran: int, checkpoint: int | None, *, resumable: bool) -> int:
+    """How much of a run's milliseconds its checkpoints hold: nothing, if it saves none or cannot be resumed."""
+    return ran - ran % checkpoint if checkpoint and resumable else 0
+
+
 class Workload:
     """A gang of `replicas`, each with `gpus` of one host. Times are milliseconds."""
 
@@ -140,6 +145,4 @@ class Workload:
     def lost(self, now: int) -> int:
         """GPU-milliseconds of work since its last checkpoint, which an eviction now would lose (FS-7)."""
         ran = now - self.bound_at
-        if self.resumable and self.checkpoint:
-            ran %= self.checkpoint
-        return ran * self.gpus * self.replicas
+        return (ran - saved(ran, self.checkpoint, resumable=self.resumable)) * self.gpus * self.replicas

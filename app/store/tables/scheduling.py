@@ -99,6 +99,8 @@ fleet_host = Table(
     Column("marked_at", BigInteger),
     Column("reason", Text),
     Column("repair", Text),
+    # Its node has left Running since the fleet's last pass, for this reason
+    Column("left_for", Text),
 )
 
 fleet_capacity = Table(
