@@ -105,8 +105,7 @@ class Lab:
     """Whether everybody writes the highest priority; published of the old policy: in the end all of it was (Ai2)."""
 
     mishaps: int = 6_500
-    """Per million node-days: 6.5 in a thousand (Kokolis et al., "Revisiting Reliability in Large-Scale Machine
-    Learning Research Clusters", 2024, RSC-1)."""
+    """Per million node-days: 6.5 in a thousand (chosen, after what is remembered of Meta's RSC-1; see fidelity.md)."""
     gone: int = 300_000
     """Of the mishaps: the node is lost at once, without time to drain it."""
     repair: tuple[int, int] = (30 * MINUTE, 8 * HOUR)

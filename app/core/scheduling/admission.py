@@ -83,8 +83,7 @@ def try_start(state: State, made: list[Decision], workload: Workload, *, fair_sh
         return False
     now, gpus, replicas = state.now, workload.gpus, workload.replicas
     pools = state.pools_for(workload.shape, now + workload.min_runtime, workload.id)
-    if sum([pool.room(gpus) for pool in pools]) >= replicas:
-        places = fit(pools, gpus, replicas) or {}
+    if sum([pool.room(gpus) for pool in pools]) >= replicas and (places := fit(pools, gpus, replicas)) is not None:
         admit(state, made, workload, places, Code.FREE)
         return True
     if not workload.wants_funds:

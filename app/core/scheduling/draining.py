@@ -46,8 +46,7 @@ def gives_up_at(state: State, workload: Workload) -> int:
 def _fill(state: State, made: list[Decision], workload: Workload, review: bool) -> bool:
     gpus, missing = workload.gpus, workload.missing
     pools = state.pools_for(workload.shape, max(state.now, workload.protected_until))
-    if sum(pool.room(gpus) for pool in pools) >= missing and may_fill(state, workload):
-        places = fit(pools, gpus, missing) or {}
+    if may_fill(state, workload) and (places := fit(pools, gpus, missing)) is not None:
         do(state, made, Fill(state.now, workload.id, tuple(sorted(places.items())), Code.HOLE))
         return True
     if not workload.funded:

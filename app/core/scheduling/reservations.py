@@ -39,8 +39,8 @@ def _use(state: State, made: list[Decision], workload: Workload, reservation: Re
     """The holder starts when its hosts are free; from T on it evicts what is in its way there, in one eviction."""
     gpus, replicas = workload.gpus, workload.replicas
     pools = [pool for pool in state.pools.values() if pool.reserved == workload.id]
-    if sum([pool.room(gpus) for pool in pools]) >= replicas:
-        admit(state, made, workload, fit(pools, gpus, replicas) or {}, Code.FREE)
+    if (places := fit(pools, gpus, replicas)) is not None:
+        admit(state, made, workload, places, Code.FREE)
     elif state.now >= reservation.due:
         choice = choose(state, gpus, replicas, pools, _in_the_way(state, workload, reservation))
         if choice is not None:

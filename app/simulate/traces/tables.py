@@ -28,27 +28,24 @@ def philly_csv(lines: Iterable[str]) -> Iterator[Row]:
 
 def helios(lines: Iterable[str]) -> Iterator[Row]:
     """`cluster_log.csv` of SenseTime's Helios."""
-    for record in Table(lines, HELIOS):
-        yield Row(
-            record.line,
-            record["job_id"].text,
-            record["submit_time"].seconds(),
-            _ran(record["duration"]),
-            record["gpu_num"].whole(),
-            record.owners("vc", "user"),
-        )
+    return _slurm_log(lines, HELIOS, "vc", "user")
 
 
 def acme(lines: Iterable[str]) -> Iterator[Row]:
     """`trace_seren.csv` and `trace_kalos.csv` of Shanghai AI Lab's Acme."""
-    for record in Table(lines, ACME):
+    return _slurm_log(lines, ACME, "user", "type")
+
+
+def _slurm_log(lines: Iterable[str], columns: tuple[str, ...], *owners: str) -> Iterator[Row]:
+    """What both laboratories took from Slurm, in the same words."""
+    for record in Table(lines, columns):
         yield Row(
             record.line,
             record["job_id"].text,
             record["submit_time"].seconds(),
             _ran(record["duration"]),
             record["gpu_num"].whole(),
-            record.owners("user", "type"),
+            record.owners(*owners),
         )
 
 
