@@ -133,18 +133,23 @@ def _bills_are_what_the_events_tell(rows: Rows) -> int:
         if instance in foreign:
             continue  # of a cluster that is forgotten, its events with it
         assert all(early[1] == late[0] for early, late in pairwise(spans)), f"{instance} has a gap: {spans}"
-        assert (spans[0][0], spans[-1][1]) == _told(told[instance]), f"{instance}: {spans}"
+        by_events = _told(told[instance], spans)
+        assert (spans[0][0], spans[-1][1]) == by_events, f"{instance}: {spans}, by its events {by_events}"
         checked += 1
     return checked
 
 
-def _told(events: list[dict[str, Any]]) -> tuple[str, str]:
+def _told(events: list[dict[str, Any]], spans: list[tuple[str, str]]) -> tuple[str, str]:
+    """When billing began and ended. A move begins a span, and what was patched before it is no update's script now."""
     starts = [e["at"] for e in events if e["kind"] == "script-started"]
     ends = [e["at"] for e in events if e["kind"] == "terminating"]
     patched = [e["at"] for e in events if e["kind"] == "root-volume-started"]
     for event in events:
-        if event["kind"] == "script-failed" and not (patched and min(patched) <= event["at"]):
-            ends.append(event["at"])
+        at = event["at"]
+        if event["kind"] == "script-failed":
+            stay = max((began for began, _ in spans if began < at), default=at)
+            if not any(stay <= update <= at for update in patched):
+                ends.append(at)
     return min(starts), min(ends, default="9999")
 
 
