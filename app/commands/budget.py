@@ -19,13 +19,14 @@ Weight = Annotated[int, typer.Argument(metavar="WEIGHT", min=0, help="Its part, 
 @app.command("list")
 def list_budgets(
     cluster: Annotated[
-        str | None, typer.Option("--cluster", metavar="NAME|ARN", help="And the shares of this cluster's GPUs.")
+        str | None,
+        typer.Option("--cluster", metavar="NAME|ARN|POOL", help="And the shares of this cluster's GPUs, or a pool's."),
     ] = None,
     world: o.World = None,
     endpoint: o.Endpoint = None,
     as_json: o.Json = False,
 ) -> None:
-    """The tree: each budget's fraction of its parent's claim, its own claim, and what it has of a cluster."""
+    """The tree: each budget's fraction of its parent's claim, its own claim, and what it has of a cluster or pool."""
     answer = call("GET", "budgets", world=world, endpoint=endpoint, params={"cluster": cluster})
     rows = answer.get("budgets") if isinstance(answer, dict) else None
     if as_json or rows is None:
@@ -35,9 +36,13 @@ def list_budgets(
     for row in rows:
         depths[row["name"]] = depths[row["parent"]] + 1
     table([_line(row, depths[row["name"]]) for row in rows], empty="no budgets")
-    for arn in dict.fromkeys(share["cluster_arn"] for share in answer["shares"]):
-        shares = [share for share in answer["shares"] if share["cluster_arn"] == arn]
-        table([_share(share, depths.get(share["name"], 0)) for share in shares], title=arn)
+    for fleet in dict.fromkeys(_fleet(share) for share in answer["shares"]):
+        shares = [share for share in answer["shares"] if _fleet(share) == fleet]
+        table([_share(share, depths.get(share["name"], 0)) for share in shares], title=fleet)
+
+
+def _fleet(share: dict[str, Any]) -> str:
+    return str(share["cluster_arn"] or share["pool"])
 
 
 def _share(share: dict[str, Any], depth: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`windtunnel fleet` and `windtunnel queue`: the GPUs of clusters, how they are scheduled, and who waits (CT-10)."""
+"""`windtunnel fleet` and `windtunnel queue`: GPUs of clusters and pools, how they are scheduled, who waits (CT-10)."""
 
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any
@@ -12,20 +12,29 @@ from app.commands.output import show, table
 
 app = typer.Typer(help="The GPUs of clusters, and how they are scheduled.", no_args_is_help=True)
 Cluster = Annotated[str | None, typer.Option("--cluster", metavar="NAME|ARN")]
-Named = Annotated[str, typer.Argument(metavar="CLUSTER", help="Name, id or ARN.")]
+Named = Annotated[
+    str, typer.Argument(metavar="CLUSTER|POOL", help="A cluster's name, id or ARN, or a managed pool's name.")
+]
 
 
 @app.command("list")
 def show_fleets(
     cluster: Cluster = None, world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False
 ) -> None:
-    """The clusters' GPUs by model: how many there are, take work now, and are taken."""
-    show(call("GET", "fleets", world=world, endpoint=endpoint, params={"cluster": cluster}), as_json=as_json)
+    """The clusters' GPUs by model: how many there are, take work now, and are taken; and the managed pools."""
+    answer = call("GET", "fleets", world=world, endpoint=endpoint, params={"cluster": cluster})
+    if as_json:
+        show(answer, as_json=True)
+        return
+    if answer["fleets"] or not answer["pools"]:
+        table(answer["fleets"], empty="no fleets")
+    if answer["pools"]:
+        table(answer["pools"], ("name", "gpus", "taken", "waiting"), title="managed pools")
 
 
 @app.command("show")
 def show_fleet(cluster: Named, world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
-    """A cluster's fleet: its GPUs by what they do, reservations, the policy's settings, and which process leads it."""
+    """A cluster's fleet or a managed pool: GPUs by what they do, reservations, the policy's settings, and who leads."""
     _tell(call("GET", f"fleets/{segment(cluster)}", world=world, endpoint=endpoint), as_json=as_json)
 
 
@@ -78,7 +87,9 @@ def _tell(answer: Any, *, as_json: bool) -> None:
         return
     changed = set(answer["changed"])
     leader = answer["leader"]
-    show({"cluster": answer["cluster_name"], "as of": answer["as_of"], "leader": leader["name"]}, as_json=False)
+    kind = "pool" if answer["pool"] else "cluster"
+    name = answer["pool"] or answer["cluster_name"]
+    show({kind: name, "as of": answer["as_of"], "leader": leader["name"]}, as_json=False)
     work = {"running": answer["running"], "waiting": answer["waiting"]}
     table([{"GPUs": "", **answer["gpus"], **work}])
     if answer["reservations"]:

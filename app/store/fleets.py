@@ -26,3 +26,13 @@ async def lock(tx: Tx, scope: Scope, fleet: str) -> None:
         scope.region,
         fleet,
     )
+
+
+async def managed(tx: Tx, world: str) -> list[tuple[Scope, str]]:
+    """The managed pools that have had work, by project, region and name."""
+    rows = await tx.fetch(
+        """SELECT account, region, fleet FROM fleet WHERE world = $1 AND fleet LIKE 'pool:%'
+        ORDER BY account, region, fleet""",
+        world,
+    )
+    return [(Scope(world, account, region), fleet) for account, region, fleet in rows]

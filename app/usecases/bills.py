@@ -5,6 +5,7 @@ then rounded half up. The total is the sum of its lines, so two groupings may di
 What is part of a line (an interval, a day) is shown as the line's growth by it, so parts sum to their line exactly.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
@@ -140,8 +141,14 @@ def _owner(cluster: str | None, job: str | None) -> Owner | None:
     return None if job is None else _job(job)
 
 
+_POOL = re.compile(r"projects/(?P<project>[^/]+)/locations/(?P<region>[^/]+)/(?P<pool>pool:[^/]+)")
+
+
 def of_cluster(cluster: str) -> Owner:
-    """The cluster that a name, an id or an ARN means. Invalid for an ARN that is none."""
+    """The cluster that a name, an id or an ARN means, or the managed pool of a whole name. Invalid for an ARN that is
+    none."""
+    if pool := _POOL.fullmatch(cluster):
+        return Owner("cluster", number_of(pool["project"]), pool["region"], pool["pool"], cluster)
     if not cluster.startswith("arn:"):
         return Owner("cluster", None, None, cluster, cluster)
     parts = cluster.split(":", 5)

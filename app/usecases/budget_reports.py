@@ -8,14 +8,14 @@ from fractions import Fraction
 from app.core.budget_limits import DAY_MS, HOUR_MS, Holding, Span, Use, begins, held_by_day, spans, use_of
 from app.core.budget_shares import Share, shares
 from app.core.budget_tree import Limit, Node, Unit, grown
-from app.core.cluster import Cluster
 from app.core.errors import NotFound
 from app.core.scope import Scope
 from app.core.times import to_millis
 from app.store import budget_use, budgets
 from app.store.budget_use import FleetKey
 from app.store.db import Tx
-from app.usecases import clocks, known_clusters
+from app.store.listed_workloads import FleetOf
+from app.usecases import clocks, known_fleets
 from app.usecases.budget_limits import gpu_price
 from app.usecases.fleet_memory import look_at
 
@@ -93,13 +93,16 @@ async def _days(
     return [(day, found[day]) for day in range(first, today + DAY_MS, DAY_MS)]
 
 
-async def shares_of(tx: Tx, world: str, cluster: str) -> list[tuple[Cluster, list[Share]]]:
-    """The share of each budget on the living clusters that are meant, by name, id or ARN."""
+async def shares_of(tx: Tx, world: str, name: str) -> list[tuple[FleetOf, list[Share]]]:
+    """The share of each budget on the living clusters that are meant by name, id or ARN, or in managed pools."""
     now = to_millis((await clocks.read(tx, world)).now)
-    found: list[tuple[Cluster, list[Share]]] = []
-    for one in await known_clusters.living(tx, world, cluster):
-        state = await look_at(tx, Scope(world, one.account, one.region), one.cluster_id, now)
+    found: list[tuple[FleetOf, list[Share]]] = []
+    for one in await known_fleets.living(tx, world, name):
+        state = await look_at(tx, one.scope, one.fleet, now)
         found.append((one, [] if state is None else shares(state)))
     if not found:
-        raise NotFound(f"No cluster of this world is called {cluster[:200]!r}. ListClusters shows those there are.")
+        raise NotFound(
+            f"Neither a cluster nor a managed pool of this world is called {name[:200]!r}. `windtunnel fleet list` "
+            "shows those there are."
+        )
     return found

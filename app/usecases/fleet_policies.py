@@ -5,21 +5,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
 
-from app.core.cluster import Cluster
-from app.core.errors import Invalid, NotFound
+from app.core.errors import Invalid
 from app.core.fleet_policy import tell_again, with_settings
 from app.core.job_labels import Home
-from app.core.own_workload import meant
 from app.core.scheduling.packing import Host
 from app.core.scheduling.policy import Policy
 from app.core.scheduling.state import Reservation, State
-from app.core.scope import Scope
 from app.core.times import to_millis, whole_second
 from app.store import fleet_settings, listed_workloads, scheduling, sessions
 from app.store.db import Tx
 from app.store.fleet_settings import Lead
 from app.store.listed_workloads import Decided as Decided
-from app.usecases import clocks, known_clusters, workloads
+from app.store.listed_workloads import FleetOf
+from app.usecases import clocks, known_fleets, workloads
 from app.usecases.fleet_memory import look
 
 
@@ -41,9 +39,9 @@ class Gpus(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """A cluster's fleet as its last pass left it, `as_of` in milliseconds; None before the first."""
+    """A cluster's fleet, or a managed pool, as its last pass left it; `as_of` is in ms, None before the first."""
 
-    cluster: Cluster
+    of: FleetOf
     policy: Policy
     settings: Sequence[str]
     """Those of the policy that are not the default."""
@@ -56,14 +54,19 @@ class Fleet:
 
 
 async def show(tx: Tx, world: str, cluster: str, home: Home) -> Fleet:
-    """NotFound without the cluster; Invalid when several have the name."""
+    """NotFound without the cluster or the managed pool; Invalid when several have the name."""
     await sessions.see_one_state(tx)
-    return await _shown(tx, world, cluster, home)
+    return await _shown(tx, await known_fleets.one(tx, world, cluster, home))
 
 
-async def _shown(tx: Tx, world: str, cluster: str, home: Home) -> Fleet:
-    found = await _cluster(tx, world, cluster, home)
-    scope, fleet = Scope(world, found.account, found.region), found.cluster_id
+async def pools(tx: Tx, world: str, name: str | None) -> list[Fleet]:
+    """The managed pools that have had work, of a name if one is given."""
+    await sessions.see_one_state(tx)
+    return [await _shown(tx, one) for one in await known_fleets.pools(tx, world, name)]
+
+
+async def _shown(tx: Tx, found: FleetOf) -> Fleet:
+    scope, fleet = found.scope, found.fleet
     row, lead = await scheduling.read(tx, scope, fleet), await fleet_settings.lead(tx, scope, fleet)
     if row is None:
         return Fleet(found, Policy(), (), lead)
@@ -98,20 +101,13 @@ async def change(tx: Tx, world: str, cluster: str, home: Home, settings: Mapping
     """Have these settings, None: the default again; the next pass, at once, goes by them. Invalid for what none may
     be."""
     held = await clocks.kept(tx, world)
-    found = await _cluster(tx, world, cluster, home)
-    scope, fleet = Scope(world, found.account, found.region), found.cluster_id
+    found = await known_fleets.one(tx, world, cluster, home)
+    scope, fleet = found.scope, found.fleet
     row = await scheduling.lock(tx, scope, fleet)
     policy = with_settings(row.policy, settings)
     due_at = whole_second(held.now)
     await fleet_settings.set_policy(tx, scope, fleet, policy, tell_again(row.state, to_millis(due_at)), due_at)
-    return await _shown(tx, world, cluster, home)
-
-
-async def _cluster(tx: Tx, world: str, cluster: str, home: Home) -> Cluster:
-    found = await known_clusters.living(tx, world, cluster)
-    if not found:
-        raise NotFound(f"There is no cluster {cluster[:120]!r}. `windtunnel fleet list` shows those with GPUs.")
-    return meant(cluster, found, home.account, home.region)
+    return await _shown(tx, found)
 
 
 async def decisions(

@@ -20,9 +20,11 @@ from app.store.fleet_jobs import Guest
 from app.store.placements import NodeRow
 from app.store.workloads import NEW, Row
 from app.usecases import known_clusters
+from app.usecases.bills import of_cluster
 from app.usecases.explanations import HOLE, reasoned
 from app.usecases.fleet_memory import Loaded, look
 from app.usecases.fleets import needs
+from app.usecases.known_fleets import is_of
 
 MOST_SHOWN = 1000
 QUOTA_IN_USE = "quota-in-use"
@@ -93,7 +95,8 @@ async def queue(
 async def _managed(tx: Tx, world: str, name: str | None) -> list[tuple[Scope, str]]:
     """The managed pools with work, of one name if it is given."""
     found = [(scope, fleet) for scope, fleet in await budget_use.fleets(tx, world) if is_managed(fleet)]
-    return [one for one in found if name in (None, one[1])]
+    owner = None if name is None else of_cluster(name)
+    return [one for one in found if owner is None or is_of(*one, owner)]
 
 
 async def _of_fleet(

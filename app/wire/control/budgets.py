@@ -12,6 +12,7 @@ from app.core.budget_tree import LONGEST_NAME, MOST_AMOUNT, MOST_BUDGETS, MOST_W
 from app.core.budget_tree import Limit as CoreLimit
 from app.core.times import from_millis, to_iso
 from app.usecases import budget_reports, budgets
+from app.usecases.known_fleets import FleetOf, pool_name
 from app.wire.control.vocabulary import STRICT, TEXT, ServiceOf, WorldOf
 
 router = APIRouter(tags=["budgets"])
@@ -90,7 +91,12 @@ class BudgetShare(BaseModel):
     """A budget on a cluster now: the ratio decides whose work goes first, the lowest. GPU-time of the last seven days
     is in GPU-milliseconds; before the budget or the cluster was there it counts as if used by the claim."""
 
-    cluster_arn: str
+    cluster_arn: str | None = Field(description="Null of a managed pool.")
+    pool: str | None = Field(
+        default=None,
+        description="The managed pool, with its project and region.",
+        examples=["projects/111122223333/locations/us-central1/pool:custom_model_training_nvidia_h100_gpus"],
+    )
     name: str
     used: int = Field(description="Funded GPU-time.")
     committed: int = Field(description="What protected work that runs will still use.")
@@ -105,7 +111,7 @@ class BudgetShare(BaseModel):
 
 class Budgets(BaseModel):
     budgets: list[Budget]
-    shares: list[BudgetShare] = Field(description="Of the clusters that were asked about, by budget.")
+    shares: list[BudgetShare] = Field(description="Of the clusters and pools that were asked about, by budget.")
 
 
 class Standing(BaseModel):
@@ -151,12 +157,14 @@ class Changes(BaseModel):
 async def read_budgets(
     service: ServiceOf,
     world: WorldOf,
-    cluster: Annotated[str | None, Query(max_length=512, pattern=TEXT, description="Name, id or ARN.")] = None,
+    cluster: Annotated[
+        str | None, Query(max_length=512, pattern=TEXT, description="Name, id or ARN; or a managed pool's name.")
+    ] = None,
 ) -> Budgets:
     """Each budget stands below its parent, siblings by name."""
     nodes = await service.db.run(budgets.nodes, world)
     found = await service.db.run(budget_reports.shares_of, world, cluster) if cluster is not None else []
-    shown = [_share(one.arn, share) for one, shares in found for share in shares]
+    shown = [_share(one, share) for one, shares in found for share in shares]
     return Budgets(budgets=[_shown(node) for node in nodes], shares=shown)
 
 
@@ -240,9 +248,12 @@ def _shown(node: Node) -> Budget:
     )
 
 
-def _share(arn: str, share: Share) -> BudgetShare:
+def _share(of: FleetOf, share: Share) -> BudgetShare:
     facts = {name: getattr(share, name) for name in Share.__slots__ if name != "ratio"}
-    return BudgetShare(cluster_arn=arn, ratio=None if share.ratio is None else _decimal(share.ratio), **facts)
+    pool = pool_name(of.scope, of.pool) if of.pool else None
+    return BudgetShare(
+        cluster_arn=of.arn, pool=pool, ratio=None if share.ratio is None else _decimal(share.ratio), **facts
+    )
 
 
 def _decimal(ratio: Fraction) -> str:

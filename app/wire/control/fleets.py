@@ -10,13 +10,16 @@ from app.core.fleet_policy import IN_SECONDS
 from app.core.times import to_iso
 from app.usecases import fleet_policies, queues
 from app.usecases.fleet_policies import Fleet as CoreFleet
+from app.usecases.known_fleets import pool_name
 from app.usecases.queues import Queued
 from app.wire.control.decisions import Cluster, Ratio, moment, ratio
 from app.wire.control.vocabulary import STRICT, TEXT, ServiceOf, WorldOf
 from app.wire.control.workloads import ReservationRecord, home_of, reservation
 
 router = APIRouter(tags=["fleets"])
-Named = Annotated[str, Path(max_length=512, pattern=TEXT, description="The cluster's name, id or ARN.")]
+Named = Annotated[
+    str, Path(max_length=512, pattern=TEXT, description="The cluster's name, id or ARN; or a managed pool's name.")
+]
 
 
 class Fleet(BaseModel):
@@ -31,8 +34,24 @@ class Fleet(BaseModel):
     taken: int = Field(description="GPUs that jobs hold.")
 
 
+class ManagedPool(BaseModel):
+    """What a project's quota in a region leaves to jobs with budgets (FS-20)."""
+
+    name: str = Field(
+        description="With its project and region.",
+        examples=["projects/111122223333/locations/us-central1/pool:custom_model_training_nvidia_h100_gpus"],
+    )
+    pool: str = Field(examples=["pool:custom_model_training_nvidia_h100_gpus"])
+    project: str = Field(description="Its number.")
+    region: str
+    gpus: int
+    taken: int
+    waiting: int = Field(description="Jobs.")
+
+
 class Fleets(BaseModel):
     fleets: list[Fleet]
+    pools: list[ManagedPool] = Field(description="Those that have had work.")
 
 
 class Gpus(BaseModel):
@@ -81,10 +100,11 @@ class Leader(BaseModel):
 
 
 class FleetRecord(BaseModel):
-    """A cluster's fleet as its last pass left it; `as_of` null: there was none."""
+    """A cluster's fleet, or a managed pool, as its last pass left it; `as_of` null: there was none."""
 
-    cluster_arn: str
-    cluster_name: str
+    cluster_arn: str | None = Field(description="Null of a managed pool.")
+    cluster_name: str | None
+    pool: str | None = Field(description="The managed pool, with its project and region.")
     as_of: str | None
     gpus: Gpus
     running: int = Field(description="Workloads that hold GPUs.")
@@ -120,10 +140,12 @@ class Queue(BaseModel):
     queue: list[Waiting]
 
 
-@router.get("/fleets", summary="The GPUs of clusters, by model")
+@router.get("/fleets", summary="The GPUs of clusters by model, and managed pools")
 async def read_fleets(service: ServiceOf, world: WorldOf, cluster: Cluster = None) -> Fleets:
     found = await service.db.run(queues.fleets, world, cluster)
+    managed = await service.db.run(fleet_policies.pools, world, cluster)
     return Fleets(
+        pools=[_pool(one) for one in managed],
         fleets=[
             Fleet(
                 cluster_arn=one.cluster.arn,
@@ -135,7 +157,19 @@ async def read_fleets(service: ServiceOf, world: WorldOf, cluster: Cluster = Non
                 taken=one.taken,
             )
             for one in found
-        ]
+        ],
+    )
+
+
+def _pool(one: CoreFleet) -> ManagedPool:
+    return ManagedPool(
+        name=pool_name(one.of.scope, one.of.fleet),
+        pool=one.of.fleet,
+        project=one.of.scope.account,
+        region=one.of.scope.region,
+        gpus=one.gpus.total,
+        taken=one.gpus.allocated,
+        waiting=one.waiting,
     )
 
 
@@ -209,8 +243,9 @@ def _fleet(one: CoreFleet) -> FleetRecord:
     values = {_field(name): value // _unit(name) for name, value in settings.items() if not isinstance(value, bool)}
     switches = {name: value for name, value in settings.items() if isinstance(value, bool)}
     return FleetRecord(
-        cluster_arn=one.cluster.arn,
-        cluster_name=one.cluster.name,
+        cluster_arn=one.of.arn,
+        cluster_name=one.of.cluster,
+        pool=pool_name(one.of.scope, one.of.pool) if one.of.pool else None,
         as_of=None if one.as_of is None else moment(one.as_of),
         gpus=Gpus(**one.gpus._asdict()),
         running=one.running,

@@ -109,7 +109,7 @@ def test_who_waits_and_why_also_for_quotas(world: TestWorld) -> None:
     assert "unfunded work evicts nobody" in command(world, "queue", "--cluster", arn)
     fleet = {"cluster_arn": arn, "cluster_name": "demo", "gpu": "h100-80gb"}
     counts = {"nodes": 1, "gpus": 8, "ready": 8, "taken": 8}
-    assert world.control("GET", "fleets") == {"fleets": [fleet | counts]}
+    assert world.control("GET", "fleets") == {"fleets": [fleet | counts], "pools": []}
     assert "h100-80gb" in command(world, "fleet", "list")
 
 
