@@ -4,8 +4,11 @@ WORKDIR /src
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY app app
 COPY migrations migrations
-RUN python -m venv /opt/windtunnel \
- && /opt/windtunnel/bin/pip install --no-cache-dir -c constraints.txt '.[search,vertex]'
+# Without pip, and of botocore's four hundred services those whose models are read.
+RUN python -m venv --without-pip /opt/windtunnel \
+ && pip --python /opt/windtunnel/bin/python install --no-cache-dir -c constraints.txt '.[search,vertex]' \
+ && find /opt/windtunnel/lib/python3.13/site-packages/botocore/data -mindepth 1 -maxdepth 1 -type d \
+      ! -name sagemaker ! -name ce -exec rm -r {} +
 
 FROM python:3.13-slim
 RUN useradd --system --uid 10001 --no-create-home windtunnel \

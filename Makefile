@@ -14,7 +14,7 @@ SEED ?=
 CURRENT ?= $(filter-out %.__init__,$(patsubst scripts/%.py,scripts.%,$(wildcard scripts/*.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help install up test model check format clients clean
+.PHONY: help install up test model check format build clients clean
 
 help: ## What there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -47,9 +47,12 @@ format: $(STAMP) ## Put the code into the house's form
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-clients: $(CLIENTS)/.installed ## The clients that tests/clients drive beside boto3 and aws; needs node and npm
+build: $(STAMP) ## Make dist/: the sdist, and the wheel out of it
+	$(BIN)/python -m build --no-isolation
 
-$(CLIENTS)/.installed: tests/clients/package.json tests/clients/constraints.txt
+clients: $(CLIENTS)/.installed ## What tests/clients need beside boto3 and aws; needs node and npm
+
+$(CLIENTS)/.installed: tests/clients/package.json tests/clients/constraints.txt pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer found: install one, or make PYTHON=/path/to/python" >&2; exit 2; }
 	@command -v npm >/dev/null || { echo "npm is not installed: install Node.js 20 or newer" >&2; exit 2; }
 	@mkdir -p $(CLIENTS)
@@ -58,6 +61,9 @@ $(CLIENTS)/.installed: tests/clients/package.json tests/clients/constraints.txt
 	@test -x $(CLIENTS)/sagemaker-core/bin/python || $(PYTHON) -m venv $(CLIENTS)/sagemaker-core
 	$(CLIENTS)/sagemaker-core/bin/python -m pip install --quiet --disable-pip-version-check \
 		-c tests/clients/constraints.txt sagemaker-core
+	@test -x $(CLIENTS)/wheel/bin/python || $(PYTHON) -m venv $(CLIENTS)/wheel
+	$(CLIENTS)/wheel/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt '.[embedded]'
+	$(CLIENTS)/wheel/bin/python -m pip uninstall --quiet --yes windtunnel
 	@touch $@
 
 clean: ## Remove .venv and what tools left

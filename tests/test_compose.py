@@ -12,6 +12,7 @@ import yaml
 
 from app.service import compose
 from app.settings import PREFIX, load
+from app.wire import emulated
 from app.wire.control.application import application
 
 ROOT = Path(__file__).parent.parent
@@ -79,6 +80,17 @@ def test_the_image_copies_what_exists_and_is_not_root() -> None:
     allowed = [line[1:] for line in (ROOT / ".dockerignore").read_text().split() if line.startswith("!")]
     assert sorted(copied) == sorted(allowed)
     assert re.search(r"^USER (?!root)", DOCKERFILE, re.MULTILINE)
+
+
+def test_the_image_keeps_the_models_that_are_read(tmp_path: Path) -> None:
+    """The image's own command takes all other services out of botocore, and nothing else."""
+    (command,) = re.findall(r"&& (find /opt/windtunnel/\S*/botocore/data .*\{\} \+)$", DOCKERFILE, re.M | re.S)
+    read = {service.name for service in emulated.services()}
+    for name in {*read, "ec2", "s3"}:
+        (tmp_path / name / "2017-07-24").mkdir(parents=True)
+    (tmp_path / "endpoints.json").touch()
+    subprocess.run(["sh", "-c", re.sub(r"/opt/\S+", str(tmp_path), command)], check=True)
+    assert {path.name for path in tmp_path.iterdir()} == {*read, "endpoints.json"}
 
 
 def test_the_health_check_asks_a_route_that_exists() -> None:
