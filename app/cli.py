@@ -9,6 +9,7 @@ from app.commands import (
     budget,
     capacity,
     clock,
+    demo,
     doctor,
     env,
     execute,
@@ -51,6 +52,7 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
 
 
 app.command("up")(up.up)
+app.command()(demo.demo)
 app.command("exec", context_settings={"allow_interspersed_args": False})(execute.execute)
 for verb in (
     processes.api,
