@@ -87,7 +87,7 @@ def show_budget(name: Name, world: o.World = None, endpoint: o.Endpoint = None, 
 def _standing(one: dict[str, Any]) -> dict[str, Any]:
     written = _hours if one["limit"]["unit"] == "gpu-hours" else dollars
     figures = {name: written(one[name]) for name in ("charged", "reserved", "left")}
-    return {"limit": _limit(one["limit"]), **figures}
+    return {"limit": _limit(one["limit"]), **figures, "met": one["met_at"]}
 
 
 def _hours(gpu_ms: int) -> str:

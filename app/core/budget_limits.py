@@ -31,12 +31,13 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What a budget has been charged on a fleet in a period, what protection there will still cost, and how many GPUs
-    are charged there without protection."""
+    """What a budget has been charged on a fleet in a period, what protection there will still cost, how many GPUs are
+    charged there without protection, and how many in all."""
 
     charged: int = 0
     reserved: int = 0
     spending: int = 0
+    gpus: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ def _subtree(below: Mapping[str, Iterable[str]], name: str) -> list[str]:
 
 def use_of(charged: int, holdings: Iterable[Holding], counted: Sequence[Span], since: int, now: int) -> Use:
     """The use on a fleet whose closed segments sum to `charged`, and where workloads hold GPUs."""
-    reserved = spending = 0
+    reserved = spending = gpus = 0
     for one in holdings:
         for span in counted:
             if span.leaf == one.leaf:
@@ -114,7 +115,19 @@ def use_of(charged: int, holdings: Iterable[Holding], counted: Sequence[Span], s
                 if span.until > now:
                     reserved += one.reserved * max(0, one.until - now)
                     spending += one.gpus if one.until <= now else 0
-    return Use(charged, reserved, spending)
+                    gpus += one.gpus
+    return Use(charged, reserved, spending, gpus)
+
+
+def met_at(limit: Limit, left: Fraction, rate: Fraction, now: int) -> int | None:
+    """When nothing will be left of a limit in its period, if each millisecond goes on to take so much of it; None: not
+    before the period ends."""
+    if left <= 0:
+        return now
+    if not rate:
+        return None
+    at = now - (-left // rate)
+    return at if limit.period is Period.ALL or at < next_month(now) else None
 
 
 def held_by_day(holdings: Iterable[Holding], counted: Sequence[Span], first: int, now: int) -> dict[int, int]:

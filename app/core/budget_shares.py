@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from app.core.scheduling.budgets import Budget
+from app.core.scheduling.queueing import in_order
 from app.core.scheduling.state import State
 
 
@@ -24,6 +25,8 @@ class Share:
     borrowed_gpus: int
     """Funded ones beyond its claim."""
     waiting_gpus: int
+    turn: int = 1
+    """Its place among its siblings: whose turn is first."""
 
 
 def shares(state: State) -> list[Share]:
@@ -36,7 +39,13 @@ def shares(state: State) -> list[Share]:
         for budget in state.paths[workload.leaf]:
             running[budget.id] = running.get(budget.id, 0) + held
             waiting[budget.id] = waiting.get(budget.id, 0) + missing
-    return [_share(state, one, running.get(one.id, 0), waiting.get(one.id, 0)) for one in _in_order(state.root)]
+    every = _in_order(state.root)
+    turns = {
+        one.id: place
+        for parent in (state.root, *every)
+        for place, one in enumerate(in_order(state, parent.children.values()), 1)
+    }
+    return [_share(state, one, running.get(one.id, 0), waiting.get(one.id, 0), turns[one.id]) for one in every]
 
 
 def _in_order(root: Budget) -> list[Budget]:
@@ -49,7 +58,7 @@ def _in_order(root: Budget) -> list[Budget]:
     return found[1:]
 
 
-def _share(state: State, budget: Budget, running: int, waiting: int) -> Share:
+def _share(state: State, budget: Budget, running: int, waiting: int, turn: int) -> Share:
     top, bottom = state.ratio(budget)
     scale = state.ratio(budget, 1)[0] - top  # of one more GPU-millisecond
     committed = budget.committed - budget.committed_gpus * state.now
@@ -66,4 +75,5 @@ def _share(state: State, budget: Budget, running: int, waiting: int) -> Share:
         unfunded_gpus=running - funded,
         borrowed_gpus=max(0, funded - claimed),
         waiting_gpus=waiting,
+        turn=turn,
     )

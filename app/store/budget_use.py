@@ -25,13 +25,13 @@ HELD = f"""SELECT account, region, fleet, leaf, gpus, replicas, status, state FR
     WHERE world = $1 AND ended_at IS NULL AND funded AND leaf IS NOT NULL
         AND status IN ('{Status.RUNNING}', '{Status.HELD}', '{Status.LEAVING}')"""
 # A day's share of each segment: one row for a fleet and a day in which something was charged.
-BY_DAY = f"""SELECT d.start,
+BY_DAY = f"""SELECT s.account, s.region, s.fleet, d.start,
         sum(s.gpus * (least(s.ended, c.until, d.start + $6) - greatest(s.started, c.since, d.start)))::bigint
     FROM segment s JOIN {_COUNTED} ON s.leaf = c.leaf
     CROSS JOIN LATERAL generate_series(greatest(s.started, c.since, $5::bigint) / $6::bigint * $6,
         least(s.ended, c.until) - 1, $6) AS d (start)
     WHERE s.world = $1 AND s.funded AND s.ended > greatest(c.since, $5) AND s.started < c.until
-    GROUP BY 1 ORDER BY 1"""
+    GROUP BY 1, 2, 3, 4 ORDER BY 4"""
 TYPES = """SELECT DISTINCT t.name FROM instance_group g CROSS JOIN LATERAL unnest(g.instance_types) AS t (name)
     WHERE g.world = $1 AND g.account = $2 AND g.region = $3 AND g.cluster_id = $4"""
 BILLED = """SELECT DISTINCT instance_type FROM ledger
@@ -92,9 +92,13 @@ def _holding(leaf: str, gpus: int, replicas: int, status: str, state: dict[str, 
     return Holding(leaf, held, state["segment_at"], reserved, state["protected_until"])
 
 
-async def by_day(tx: Tx, world: str, spans: Sequence[Span], since: int, day: int) -> dict[int, int]:
-    """GPU-milliseconds of the closed segments by the instant at which a day begins, from the day of `since` on."""
-    return dict(map(tuple, await tx.fetch(BY_DAY, world, *_columns(spans), since, day)))
+async def by_day(tx: Tx, world: str, spans: Sequence[Span], since: int, day: int) -> dict[FleetKey, dict[int, int]]:
+    """GPU-milliseconds of the closed segments by fleet and the instant at which a day begins, from the day of `since`
+    on."""
+    found: dict[FleetKey, dict[int, int]] = {}
+    for account, region, fleet, start, charged in await tx.fetch(BY_DAY, world, *_columns(spans), since, day):
+        found.setdefault((account, region, fleet), {})[start] = charged
+    return found
 
 
 async def fleets(tx: Tx, world: str) -> list[tuple[Scope, str]]:

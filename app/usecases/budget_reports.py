@@ -5,9 +5,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from app.core.budget_limits import DAY_MS, HOUR_MS, Holding, Span, Use, begins, held_by_day, spans, use_of
+from app.core.budget_limits import (
+    DAY_MS,
+    HOUR_MS,
+    Holding,
+    Span,
+    Use,
+    begins,
+    held_by_day,
+    met_at,
+    next_month,
+    spans,
+    use_of,
+)
 from app.core.budget_shares import Share, shares
-from app.core.budget_tree import Limit, Node, Unit, grown
+from app.core.budget_tree import Limit, Node, Period, Unit, grown
 from app.core.errors import NotFound
 from app.core.scope import Scope
 from app.core.times import to_millis
@@ -21,6 +33,8 @@ from app.usecases.fleet_memory import look_at
 
 DAYS = 30
 """How far back a budget's days are told, today among them (chosen)."""
+ByFleet = Mapping[FleetKey, Mapping[int, int]]
+"""GPU-milliseconds by fleet and the instant at which a day begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +46,14 @@ class Standing:
     charged: int
     reserved: int
     left: int
+    per_hour: int = 0
+    """What an hour costs of all that runs now and is charged."""
+    met_at: int | None = None
+    """When what is charged meets the limit, if that goes on; None: not in this period."""
+    ends_at: int | None = None
+    """When the period ends; None: never."""
+    course: Sequence[tuple[int, int]] = ()
+    """What was charged in the period by the end of each day, the last now; each day by the instant it begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,24 +77,56 @@ async def report(tx: Tx, world: str, name: str) -> Report:
     held: dict[FleetKey, list[Holding]] = {}
     for one in await budget_use.held(tx, world):
         held.setdefault(one.fleet, []).append(one.holding)
-    limits = [await _standing(tx, world, limit, counted, held, now) for limit in node.limits]
-    return Report(node, limits, await _days(tx, world, counted, held, now))
+    days = await _days(tx, world, counted, held, now)
+    limits = [await _standing(tx, world, limit, counted, held, days, now) for limit in node.limits]
+    total: Counter[int] = Counter()
+    for of_fleet in days.values():
+        total.update(of_fleet)
+    return Report(node, limits, [(day, total[day]) for day in _told(now)])
 
 
 async def _standing(
-    tx: Tx, world: str, limit: Limit, counted: Sequence[Span], held: Mapping[FleetKey, Sequence[Holding]], now: int
+    tx: Tx,
+    world: str,
+    limit: Limit,
+    counted: Sequence[Span],
+    held: Mapping[FleetKey, Sequence[Holding]],
+    days: ByFleet,
+    now: int,
 ) -> Standing:
     since = begins(limit.period, now)
     closed = await budget_use.closed(tx, world, counted, since)
-    charged = reserved = Fraction(0)
+    charged = reserved = rate = Fraction(0)
+    by_day: dict[int, Fraction] = {}
     for key in sorted({*closed, *held}):
         use = use_of(closed.get(key, 0), held.get(key, ()), counted, since, now)
         if use != Use():
             cost = await _cost(tx, world, limit, key)
             charged, reserved = charged + use.charged * cost, reserved + use.reserved * cost
+            rate += use.gpus * cost
+            for day, amount in days.get(key, {}).items():
+                by_day[day] = by_day.get(day, Fraction(0)) + amount * cost
     allowed = limit.amount * (HOUR_MS if limit.unit is Unit.GPU_HOURS else 1)
     used, kept = -(-charged // 1), -(-reserved // 1)
-    return Standing(limit, used, kept, allowed - used - kept)
+    return Standing(
+        limit,
+        used,
+        kept,
+        allowed - used - kept,
+        int(rate * HOUR_MS),
+        met_at(limit, allowed - charged, rate, now),
+        next_month(now) if limit.period is Period.MONTH else None,
+        _course(charged, by_day, [day for day in _told(now) if day >= since]),
+    )
+
+
+def _course(charged: Fraction, by_day: Mapping[int, Fraction], days: Sequence[int]) -> list[tuple[int, int]]:
+    """From what is charged now, back by what each day took."""
+    found: list[tuple[int, int]] = []
+    for day in reversed(days):
+        found.append((day, -(-charged // 1)))
+        charged -= by_day.get(day, 0)
+    return found[::-1]
 
 
 async def _cost(tx: Tx, world: str, limit: Limit, key: FleetKey) -> Fraction:
@@ -85,12 +139,19 @@ async def _cost(tx: Tx, world: str, limit: Limit, key: FleetKey) -> Fraction:
 
 async def _days(
     tx: Tx, world: str, counted: Sequence[Span], held: Mapping[FleetKey, Sequence[Holding]], now: int
-) -> list[tuple[int, int]]:
+) -> dict[FleetKey, Counter[int]]:
+    first = _told(now)[0]
+    closed = await budget_use.by_day(tx, world, counted, first, DAY_MS)
+    found = {key: Counter(closed.get(key, {})) for key in {*closed, *held}}
+    for key, holdings in held.items():
+        found[key].update(held_by_day(holdings, counted, first, now))
+    return found
+
+
+def _told(now: int) -> list[int]:
+    """The instants at which the days begin that are told."""
     today = now // DAY_MS * DAY_MS
-    first = max(0, today - (DAYS - 1) * DAY_MS)
-    found = Counter(await budget_use.by_day(tx, world, counted, first, DAY_MS))
-    found.update(held_by_day([one for these in held.values() for one in these], counted, first, now))
-    return [(day, found[day]) for day in range(first, today + DAY_MS, DAY_MS)]
+    return list(range(max(0, today - (DAYS - 1) * DAY_MS), today + DAY_MS, DAY_MS))
 
 
 async def shares_of(tx: Tx, world: str, name: str) -> list[tuple[FleetOf, list[Share]]]:

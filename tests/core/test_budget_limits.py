@@ -18,6 +18,7 @@ from app.core.budget_limits import (
     begins,
     charged_in,
     dry_at,
+    met_at,
     next_month,
     set_allowances,
     spans,
@@ -77,7 +78,7 @@ def test_use_elsewhere_is_cut_at_spans_periods_and_protection() -> None:
         Holding("c", 9, 0, 9, 900),
     ]
     found = use_of(1000, holdings, counted, 110, 200)
-    assert found == Use(1000 + 8 * 90 + 4 * 80 + 2 * 30, 8 * 300, 4)
+    assert found == Use(1000 + 8 * 90 + 4 * 80 + 2 * 30, 8 * 300, 4, 12)
 
 
 CHANGES = st.lists(
@@ -175,3 +176,21 @@ def test_a_limit_that_others_use_up_as_well_is_never_met_at_once() -> None:
     set_allowances(lab.state, "a", allowed, lab.now)
     assert runs_dry_in(lab.state, lab.state.budgets["a"], left) == 1, "the pass does not close it"
     assert dry_at(lab.state, "a", allowed, lab.now) == lab.now + 1
+
+
+@pytest.mark.parametrize(
+    ("period", "left", "rate", "met"),
+    [
+        (Period.ALL, 10, Fraction(3), 4),
+        (Period.ALL, 10, Fraction(0), None),
+        (Period.ALL, 0, Fraction(0), 0),
+        (Period.MONTH, 0, Fraction(1), 0),
+        (Period.MONTH, 1000 * HOUR, Fraction(1000), HOUR),
+        (Period.MONTH, 1000 * HOUR, Fraction(1), None),
+    ],
+)
+def test_a_limit_is_met_when_nothing_is_left_of_it(period: Period, left: int, rate: Fraction, met: int | None) -> None:
+    """FS-3: of a month's, within the month alone, since the next begins with the whole limit."""
+    now = ms(2026, 1, 15)
+    found = met_at(Limit(5, Unit.GPU_HOURS, period), Fraction(left), rate, now)
+    assert found == (None if met is None else now + met)

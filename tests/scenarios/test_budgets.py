@@ -133,6 +133,9 @@ def test_a_budget_burns_down(demo: TestWorld) -> None:
     hours, money = told["limits"]
     assert (hours["charged"], hours["reserved"], hours["left"]) == (24 * hour, 8 * hour, 68 * hour)
     assert (money["charged"], money["reserved"], money["left"]) == (240_000_000, 80_000_000, 180_000_000)
+    assert (hours["per_hour"], hours["met_at"], hours["ends_at"]) == (16 * hour, "2026-01-02T05:15:00.000Z", None)
+    assert (money["per_hour"], money["met_at"]) == (160_000_000, "2026-01-02T02:07:30.000Z")
+    assert money["ends_at"] == "2026-02-01T00:00:00.000Z"
     charged = {day["day"]: day["gpu_milliseconds"] for day in told["days"]}
     assert (charged["2026-01-01"], charged["2026-01-02"], len(charged)) == (16 * hour, 8 * hour, 30)
     demo.advance(hours=12)
@@ -157,6 +160,7 @@ def test_the_tree_tells_each_budgets_share_of_a_cluster(demo: TestWorld) -> None
     one, two = shares["team-a"], shares["team-b"]
     assert (one["claimed_gpus"], one["funded_gpus"], one["borrowed_gpus"], one["waiting_gpus"]) == (3, 8, 5, 0)
     assert (two["claimed_gpus"], two["funded_gpus"], two["borrowed_gpus"], two["waiting_gpus"]) == (3, 0, 0, 8)
+    assert (one["turn"], two["turn"], shares["product"]["turn"]) == (2, 1, 1), "who has had less is first"
     assert one["committed"] == 8 * hour
     assert shares["research"]["committed"] == 8 * hour
     assert one["owed"] == two["owed"] == 7 * 24 * 3 * hour, "three eighths of eight GPUs, for the whole window"

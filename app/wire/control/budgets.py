@@ -107,6 +107,7 @@ class BudgetShare(BaseModel):
     unfunded_gpus: int
     borrowed_gpus: int = Field(description="Funded ones beyond its claim.")
     waiting_gpus: int
+    turn: int = Field(description="Its place among its siblings: whose turn is first has 1.")
 
 
 class Budgets(BaseModel):
@@ -122,6 +123,9 @@ class Standing(BaseModel):
     charged: int
     reserved: int
     left: int
+    per_hour: int = Field(description="What an hour costs of all that runs now and is charged.")
+    met_at: str | None = Field(description="When the limit is met, if that goes on; null: not in this period.")
+    ends_at: str | None = Field(description="When the period ends.")
 
 
 class Day(BaseModel):
@@ -192,11 +196,20 @@ async def read_budget(name: OfPath, service: ServiceOf, world: WorldOf) -> BurnD
     found = await service.db.run(budget_reports.report, world, name)
     return BurnDown(
         budget=_shown(found.node),
-        limits=[
-            Standing(limit=_limit(one.limit), charged=one.charged, reserved=one.reserved, left=one.left)
-            for one in found.limits
-        ],
+        limits=[_standing(one) for one in found.limits],
         days=[Day(day=to_iso(from_millis(day))[:10], gpu_milliseconds=charged) for day, charged in found.days],
+    )
+
+
+def _standing(one: budget_reports.Standing) -> Standing:
+    return Standing(
+        limit=_limit(one.limit),
+        charged=one.charged,
+        reserved=one.reserved,
+        left=one.left,
+        per_hour=one.per_hour,
+        met_at=None if one.met_at is None else to_iso(from_millis(one.met_at)),
+        ends_at=None if one.ends_at is None else to_iso(from_millis(one.ends_at)),
     )
 
 
