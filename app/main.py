@@ -34,6 +34,7 @@ class Application:
         self.service = compose(settings, f"{KIND}-{os.getpid()}-{clock.random_token(4)}")
         self._control = Later(self._load_control)
         self._google = Later(self._load_google)
+        self._console = Later(self._load_console)
         aws = AwsEndpoint(
             emulated.services(),
             service=self.service,
@@ -43,7 +44,9 @@ class Application:
             dialects=emulated.DIALECTS,
         )
         known, on_change = KnownWorlds(self.service), self.service.remembered.forget
-        front = Front(self._control, aws=aws, google=self._google, known=known, on_change=on_change)
+        front = Front(
+            self._control, aws=aws, google=self._google, console=self._console, known=known, on_change=on_change
+        )
         self._surfaces = Safety(front, SafetyRules(settings.allowed_hosts, settings.control_token))
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
@@ -58,6 +61,7 @@ class Application:
             async with running(self.service):
                 self._control.begin()
                 self._google.begin()
+                self._console.begin()
                 await send({"type": "lifespan.startup.complete"})
                 await receive()
         except Exception as error:
@@ -72,6 +76,11 @@ class Application:
 
     def _load_google(self) -> App:
         from app.wire.google.application import application
+
+        return application(self.service)
+
+    def _load_console(self) -> App:
+        from app.console.application import application
 
         return application(self.service)
 

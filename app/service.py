@@ -5,12 +5,12 @@ from datetime import timedelta
 
 from prometheus_client import CollectorRegistry
 
+from app.request_log import RequestLog
 from app.settings import Settings
 from app.store.db import Database
 from app.usecases.mishaps import Mishaps
 from app.usecases.peculiarities import Remembered
 from app.usecases.provisioning import Policy
-from app.wire.request_log import RequestLog
 
 
 @dataclass(slots=True)

@@ -1,6 +1,7 @@
 """Which surface a request is for, and how each says no. For refusals that happen before any surface is reached."""
 
 import asyncio
+import html
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from enum import Enum
@@ -8,8 +9,8 @@ from typing import Any
 
 import orjson
 
+from app.request_log import new_request_id
 from app.wire.aws.errors import AwsError, refusal
-from app.wire.exchange import new_request_id
 from app.wire.google.errors import GoogleError, code_of_http, envelope
 from app.wire.google.storage_dialect import body as storage_body
 
@@ -54,6 +55,22 @@ _PREFIXES = (
     ("/download/storage", Surface.STORAGE),
     ("/batch/storage", Surface.STORAGE),
 )
+PAGE_HEADERS = (
+    (b"content-type", b"text/html; charset=utf-8"),
+    (b"content-security-policy", b"default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"),
+    (b"x-frame-options", b"DENY"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
+"""RL-27: a refusal is a page as well."""
+_PAGE = (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{code} · Windtunnel</title>'
+    '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    '<link rel="stylesheet" href="/console/-/static/-/console.css"></head>'
+    '<body class="bare"><main><h1>{code}</h1><p>{message}</p>{ask}</main></body></html>'
+)
+_ASK = '<p><a class="button" href="/console/-/login">Log in with the control token</a></p>'
 _AWS_CODES = {
     401: "MissingAuthenticationTokenException",
     403: "AccessDeniedException",
@@ -86,7 +103,7 @@ async def refuse(send: Send, surface: Surface, no: Refusal, unread: Receive | No
     else:
         body = _BODIES.get(surface, _ours)(no)
         headers = [
-            (b"content-type", b"application/json"),
+            *(PAGE_HEADERS if surface is Surface.CONSOLE else ((b"content-type", b"application/json"),)),
             (b"content-length", str(len(body)).encode()),
             (b"x-request-id", request_id.encode()),
             *close,
@@ -126,4 +143,10 @@ def _ours(no: Refusal) -> bytes:
     return orjson.dumps({"error": {"code": no.code, "message": no.message}})
 
 
-_BODIES = {Surface.GOOGLE: _google, Surface.STORAGE: _storage}
+def _page(no: Refusal) -> bytes:
+    """A page of its own; who lacks the token is asked for it."""
+    ask = _ASK if no.status == 401 else ""
+    return _PAGE.format(code=html.escape(no.code), message=html.escape(no.message), ask=ask).encode()
+
+
+_BODIES = {Surface.GOOGLE: _google, Surface.STORAGE: _storage, Surface.CONSOLE: _page}

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from app.clock import random_token, sleep
+from app.clock import sleep
 from app.core.mishaps import Mishap
 from app.core.scope import Scope
 
@@ -23,13 +23,6 @@ Befall = Callable[[Scope, str, str, str], Awaitable[Mishap | None]]
 async def nothing_befalls(scope: Scope, api: str, operation: str, cluster: str) -> Mishap | None:
     """A world without faults."""
     return None
-
-
-def new_request_id() -> str:
-    """A version 4 UUID of the operating system's entropy."""
-    digits = random_token(16)
-    variant = "89ab"[int(digits[16], 16) % 4]
-    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
 
 async def whole_body(receive: Receive) -> bytes | None:

@@ -10,12 +10,12 @@ from typing import Any
 
 from app import clock
 from app.core.scope import DEFAULT_WORLD, Scope
+from app.failures import is_database_away, report
+from app.request_log import RequestLog, RequestRecord, new_request_id
 from app.usecases import worlds
 from app.wire.dialects import SURFACE, Refusal, Surface, refuse
-from app.wire.exchange import DEADLINE_S, new_request_id
-from app.wire.failures import is_database_away, report
+from app.wire.exchange import DEADLINE_S
 from app.wire.google.storage_dialect import OPERATIONS as STORAGE
-from app.wire.request_log import RequestLog, RequestRecord
 from app.wire.safety import App, AsgiScope, Message, Receive, Send
 
 KNOWN_SECONDS = 1.0
@@ -68,10 +68,12 @@ class KnownWorlds:
 
 
 class Front:
-    """ASGI middleware: AWS to `aws`, Google to `google`, the rest to `app`."""
+    """ASGI middleware: AWS to `aws`, Google to `google`, pages to `console`, the rest to `app`."""
 
-    def __init__(self, app: App, *, aws: App, google: App, known: KnownWorlds, on_change: Callable[[], None]) -> None:
-        self._app, self._aws, self._google = app, aws, google
+    def __init__(
+        self, app: App, *, aws: App, google: App, console: App, known: KnownWorlds, on_change: Callable[[], None]
+    ) -> None:
+        self._app, self._aws, self._google, self._console = app, aws, google, console
         self._known, self._on_change = known, on_change
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
@@ -93,7 +95,8 @@ class Front:
             return await self._google(scope, receive, send)
         if scope["method"] != "GET":
             send = self._after_change(send)
-        return await self._app(scope, receive, send)
+        app = self._console if surface is Surface.CONSOLE else self._app
+        return await app(scope, receive, send)
 
     def _after_change(self, send: Send) -> Send:
         """Whatever was changed, worlds and faults may have been: nobody who knows the answer meets what was before."""

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
+from app.core.access import COOKIE, is_same, pass_of
 from app.core.scope import DEFAULT_WORLD
 from app.wire.dialects import SURFACE, Refusal, Surface, refuse, surface_of
 
@@ -88,7 +89,8 @@ class Safety:
             self._too_much_header(headers)
             or self._foreign_host(headers, surface)
             or _foreign_origin(scope, headers, surface)
-            or self._no_token(headers, surface)
+            or _homeless_form(scope, headers, surface)
+            or self._no_token(scope, headers, surface)
             or self._unwelcome_body(scope, headers, surface)
         )
 
@@ -112,9 +114,11 @@ class Safety:
             "WINDTUNNEL_ALLOWED_HOSTS.",
         )
 
-    def _no_token(self, headers: "_Headers", surface: Surface) -> Refusal | None:
+    def _no_token(self, scope: AsgiScope, headers: "_Headers", surface: Surface) -> Refusal | None:
         token = self._rules.control_token
         if token is None or surface not in (Surface.CONTROL, Surface.CONSOLE):
+            return None
+        if surface is Surface.CONSOLE and (_is_entrance(scope) or _has_pass(headers, token)):
             return None
         given = headers.one("x-windtunnel-token")
         if given is None:
@@ -206,6 +210,32 @@ def _foreign_origin(scope: AsgiScope, headers: _Headers, surface: Surface) -> Re
     is_link = scope["method"] == "GET" and headers.one("sec-fetch-mode") == "navigate"
     is_page = surface is Surface.CONSOLE and headers.one("sec-fetch-dest") == "document"
     return None if is_link and is_page else _of_foreign("of another site (Sec-Fetch-Site)", own)
+
+
+def _homeless_form(scope: AsgiScope, headers: _Headers, surface: Surface) -> Refusal | None:
+    """A form of the console is posted by a page of its own, and every browser says so; what does not say is refused."""
+    if surface is not Surface.CONSOLE or scope["method"] not in _WRITES:
+        return None
+    if headers.one("origin") is not None or headers.one("sec-fetch-site") == "same-origin":
+        return None
+    text = "A form must come from a page of the console. From elsewhere use the control API, /_windtunnel/…."
+    return Refusal(403, "NoOrigin", text)
+
+
+def _is_entrance(scope: AsgiScope) -> bool:
+    """The login and the files that it looks good with."""
+    path: str = scope["path"].removeprefix(scope.get("root_path", ""))
+    return path.startswith("/console/-/")
+
+
+def _has_pass(headers: _Headers, token: str) -> bool:
+    """The browser has logged in."""
+    for line in headers.all("cookie"):
+        for pair in line.split(";"):
+            name, _, value = pair.strip().partition("=")
+            if name == COOKIE and is_same(value, pass_of(token)):
+                return True
+    return False
 
 
 def _of_foreign(page: str, own: str) -> Refusal:

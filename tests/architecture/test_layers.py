@@ -38,8 +38,10 @@ PLANTED = {
         "app/core/chance.py": "from app.store import rows",
         "app/store/rows.py": "import app.usecases.prices",
         "app/usecases/prices.py": "import app.wire.safety",
+        "app/console/forms.py": "import app.wire.safety",
     },
     "Edges reach the store through use cases; of it they know the database alone": {
+        "app/console/rendering.py": "import app.store.clusters",
         "app/wire/front.py": "import app.store.clusters",
         "app/workers/loop.py": "import app.store.ledger",
     },

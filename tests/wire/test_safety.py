@@ -26,6 +26,7 @@ PATHS = {
 }
 TARGET = ("x-amz-target", "SageMaker.ListClusters")
 LOCAL = ("host", "localhost:4600")
+OWN = ("origin", "http://localhost:4600")
 
 
 class Echo:
@@ -56,9 +57,12 @@ def assert_refused(reply: Reply, echo: Echo, surface: str, status: int) -> None:
     """Refused with this status, in the surface's dialect, and nothing behind the gate saw it."""
     assert (reply.status, echo.scopes) == (status, [])
     assert not any(name.startswith("access-control") for name in reply.headers)
-    body = orjson.loads(reply.body)
+    body = None if surface == "console" else orjson.loads(reply.body)
     if surface == "aws":
         reply.assert_is_aws()
+    elif surface == "console":
+        assert reply.headers["content-type"] == "text/html; charset=utf-8"
+        assert reply.headers["x-frame-options"] == "DENY"
     elif surface == "google":
         assert body["error"]["code"] == status
         assert body["error"]["status"].isupper()
@@ -171,7 +175,7 @@ async def test_control_bodies_are_json(method: str, content_type: str | None) ->
 async def test_control_and_console_need_the_token(path: str, headers: Any, status: int) -> None:
     """RL-23: 401 without, 403 with a wrong one; never told."""
     reply, echo = await through(http("GET", path, LOCAL, *headers), rules=SafetyRules(control_token="s3cret"))
-    assert_refused(reply, echo, "control", status)
+    assert_refused(reply, echo, "console" if path.startswith("/console") else "control", status)
     assert b"s3cret" not in reply.body
     assert (reply.headers.get("www-authenticate") == "Bearer") == (status == 401)
 
@@ -187,7 +191,7 @@ async def test_the_token_opens_control(header: tuple[str, str]) -> None:
 @pytest.mark.parametrize("surface", PATHS)
 async def test_a_stated_large_body_is_refused_unread(surface: str) -> None:
     """RL-18: 8 MiB by `Content-Length`: 413 in dialect before a byte is read, connection closed."""
-    scope = http("POST", PATHS[surface], LOCAL, TARGET, ("content-length", str(8 * MAX_BODY)))
+    scope = http("POST", PATHS[surface], LOCAL, OWN, TARGET, ("content-length", str(8 * MAX_BODY)))
     reply, echo = await through(scope, [b"x" * 10])
     assert_refused(reply, echo, surface, 413)
     assert reply.headers["connection"] == "close"
@@ -213,7 +217,7 @@ async def test_an_endless_body_is_read_to_the_limit(surface: str) -> None:
 
     headers = (("transfer-encoding", "chunked"), ("content-type", "application/json"))
     echo = Echo()
-    await Safety(echo, SafetyRules())(http("POST", PATHS[surface], LOCAL, TARGET, *headers), receive, send)
+    await Safety(echo, SafetyRules())(http("POST", PATHS[surface], LOCAL, OWN, TARGET, *headers), receive, send)
     assert (sent[0]["status"], echo.scopes) == (413, [])
     assert read_before_answer <= MAX_BODY + 65_536
     assert read <= MAX_BODY + LINGER_BYTES + 2 * 65_536
@@ -222,10 +226,10 @@ async def test_an_endless_body_is_read_to_the_limit(surface: str) -> None:
 
 async def test_a_body_of_exactly_the_limit_passes() -> None:
     """RL-18: 1 MiB is not too large; one byte more is."""
-    scope = http("POST", "/", LOCAL, TARGET, ("transfer-encoding", "chunked"))
+    scope = http("POST", "/", LOCAL, OWN, TARGET, ("transfer-encoding", "chunked"))
     reply, echo = await through(scope, [b"x" * (MAX_BODY // 2)] * 2)
     assert (reply.status, len(echo.bodies[0])) == (200, MAX_BODY)
-    scope = http("POST", "/", LOCAL, TARGET, ("transfer-encoding", "chunked"))
+    scope = http("POST", "/", LOCAL, OWN, TARGET, ("transfer-encoding", "chunked"))
     assert_refused(*await through(scope, [b"x" * MAX_BODY, b"x"]), "aws", 413)
 
 
@@ -234,7 +238,7 @@ async def test_compressed_bodies_are_refused(surface: str) -> None:
     """RL-18: a gzip bomb is never unpacked."""
     bomb = gzip.compress(b"0" * 10_000_000)
     headers = (("content-encoding", "gzip"), ("content-type", "application/json"), ("content-length", str(len(bomb))))
-    assert_refused(*await through(http("POST", PATHS[surface], LOCAL, TARGET, *headers), [bomb]), surface, 415)
+    assert_refused(*await through(http("POST", PATHS[surface], LOCAL, OWN, TARGET, *headers), [bomb]), surface, 415)
 
 
 @pytest.mark.parametrize("surface", PATHS)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import orjson
 
 from app.core.errors import Conflict, DomainError, InUse, LimitExceeded, NotFound
-from app.wire.failures import is_database_away
+from app.failures import is_database_away
 
 CONTENT_TYPE = b"application/x-amz-json-1.1"
 

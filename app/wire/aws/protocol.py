@@ -16,6 +16,8 @@ from app.clock import monotonic
 from app.core.errors import DomainError
 from app.core.mishaps import Mishap
 from app.core.scope import DEFAULT_WORLD, Scope
+from app.failures import report
+from app.request_log import RequestRecord, new_request_id, one_line
 from app.wire.aws import errors
 from app.wire.aws.canonical import Signed
 from app.wire.aws.dialect import PLAIN, Dialect
@@ -31,13 +33,10 @@ from app.wire.exchange import (
     Befall,
     Receive,
     Send,
-    new_request_id,
     nothing_befalls,
     suffer,
     whole_body,
 )
-from app.wire.failures import report
-from app.wire.request_log import RequestRecord, one_line
 
 __all__ = ["AwsEndpoint", "AwsError", "AwsService", "Context"]
 

@@ -9,11 +9,11 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from app import __version__
+from app.failures import is_database_away
 from app.store.dsn import displayed
 from app.usecases import health
 from app.wire.control.clock import clock_of
 from app.wire.control.vocabulary import ServiceOf, WorldOf
-from app.wire.failures import is_database_away
 
 router = APIRouter(tags=["health"])
 

@@ -7,10 +7,10 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from app.failures import is_database_away
 from app.store.db import Database
 from app.usecases import health
 from app.wire.control.vocabulary import ServiceOf
-from app.wire.failures import is_database_away
 
 router = APIRouter(tags=["health"])
 Rows = Iterable[tuple[Sequence[str], float]]

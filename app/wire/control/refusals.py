@@ -8,8 +8,8 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from app.core.errors import Conflict, DomainError, InUse, LimitExceeded, NotFound
+from app.request_log import one_line
 from app.wire.control.vocabulary import ACCOUNT, REGION, TEXT, VISIBLE
-from app.wire.request_log import one_line
 
 _STATUSES: dict[type[DomainError], int] = {NotFound: 404, InUse: 409, Conflict: 409, LimitExceeded: 409}
 _HTTP_CODES = {404: "NotFound", 405: "MethodNotAllowed", 408: "BodyTooSlow", 413: "BodyTooLarge"}

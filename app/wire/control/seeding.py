@@ -15,6 +15,7 @@ from app.core.errors import Conflict, DomainError, Invalid
 from app.core.scope import DEFAULT_WORLD
 from app.core.times import WorldTime
 from app.core.world import MOST_RATE
+from app.request_log import new_request_id
 from app.service import Service
 from app.settings import Settings
 from app.store.db import Database, Tx
@@ -31,7 +32,6 @@ from app.wire.control.prices import PriceChange
 from app.wire.control.quotas import QuotaChange, scope_of
 from app.wire.control.refusals import problems_text
 from app.wire.control.vocabulary import STRICT, Account, Instant, Region, tenant
-from app.wire.exchange import new_request_id
 from app.wire.google.errors import GoogleError
 from app.wire.google.reading import read as read_message
 from app.wire.vertex.application import rpcs

@@ -15,10 +15,10 @@ from fastapi.responses import Response
 
 from app import clock
 from app.core.errors import NotFound
+from app.failures import is_database_away
 from app.service import Service
 from app.usecases import announcements
 from app.usecases.announcements import Envelope, Place, Wanted, id_of
-from app.wire.failures import is_database_away
 from app.wire.safety import AsgiScope, Receive, Send
 
 MOST_WAITING = 1024 * 1024  # bytes

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from app.core.errors import Conflict, DomainError, FailedPrecondition, InUse, Invalid, LimitExceeded, NotFound
-from app.wire.failures import is_database_away
+from app.failures import is_database_away
 
 _TYPE = "type.googleapis.com/google.rpc."
 TEXT_LIMIT = 16 * 1024

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
+from app.request_log import one_line
 from app.wire.google.errors import Violation
 from app.wire.google.reading import refusal
-from app.wire.request_log import one_line
 
 STANDARD = frozenset(
     [

@@ -12,14 +12,14 @@ from google.protobuf.message import DecodeError
 from app import clock
 from app.core.mishaps import Mishap
 from app.core.scope import Scope
+from app.failures import report
+from app.request_log import RequestRecord, new_request_id, one_line
 from app.service import Service
-from app.wire.exchange import NO_STATUS, new_request_id
-from app.wire.failures import report
+from app.wire.exchange import NO_STATUS
 from app.wire.google.errors import Code, GoogleError, of_failure
 from app.wire.grpc.methods import Method, method
 from app.wire.grpc.statuses import status_of
 from app.wire.grpc.worlds import world_of
-from app.wire.request_log import RequestRecord, one_line
 from app.wire.vertex.rpc import API, Call
 
 log = logging.getLogger("windtunnel.grpc")

@@ -10,14 +10,14 @@ import orjson
 from app import clock
 from app.core.mishaps import Mishap
 from app.core.scope import DEFAULT_WORLD, Scope
+from app.failures import report
+from app.request_log import RequestRecord, new_request_id, one_line
 from app.service import Service
-from app.wire.exchange import NO_STATUS, AsgiScope, Receive, Send, new_request_id, suffer, whole_body
-from app.wire.failures import report
+from app.wire.exchange import NO_STATUS, AsgiScope, Receive, Send, suffer, whole_body
 from app.wire.google.errors import Code, GoogleError, Violation, envelope, of_failure
 from app.wire.google.parameters import STANDARD, unbound, wants_numbers
 from app.wire.google.proto import camel, numbered
 from app.wire.google.reading import NO_MESSAGE, parsed, refusal
-from app.wire.request_log import RequestRecord, one_line
 from app.wire.vertex.routing import Route, route
 from app.wire.vertex.rpc import API, Call
 

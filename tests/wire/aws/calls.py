@@ -7,10 +7,10 @@ from typing import Any
 
 import orjson
 
+from app.request_log import RequestRecord
 from app.wire.aws.protocol import AwsEndpoint
 from app.wire.aws.registry import AwsService
 from app.wire.aws.signature import Trusting
-from app.wire.request_log import RequestRecord
 
 JSON_1_1 = "application/x-amz-json-1.1"
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")

@@ -7,6 +7,7 @@ from functools import cache
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
+from app.clock import random_token
 from app.core.scope import Scope
 
 SIZE = 500
@@ -77,3 +78,10 @@ def one_line(text: str) -> str:
     """`text` with everything but printable ASCII escaped, bounded: safe in a log line and in a header (RL-20)."""
     shown = text[:_LONGEST].encode("unicode_escape").decode("ascii")
     return shown if len(text) <= _LONGEST else shown + "..."
+
+
+def new_request_id() -> str:
+    """A version 4 UUID of the operating system's entropy."""
+    digits = random_token(16)
+    variant = "89ab"[int(digits[16], 16) % 4]
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"

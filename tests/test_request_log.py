@@ -6,7 +6,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from app.core.scope import Scope
-from app.wire.request_log import RequestLog, RequestRecord, one_line
+from app.request_log import RequestLog, RequestRecord, one_line
 
 
 def record(number: int, code: str | None = None, ignored: tuple[str, ...] = ()) -> RequestRecord:

@@ -1,0 +1,1 @@
+"""SVG as text, made by pure functions of plain data."""

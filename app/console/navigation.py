@@ -1,0 +1,36 @@
+"""Which pages there are: the one list of them, in the order in which they are shown."""
+
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    """A page: its path inside a world, its title, and the key that opens it after `g`."""
+
+    path: str
+    title: str
+    key: str = ""
+
+
+SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
+    (
+        "Infrastructure",
+        (
+            Entry("", "Overview", "o"),
+            Entry("clusters", "Clusters", "c"),
+            Entry("nodes", "Nodes", "n"),
+            Entry("events", "Events", "e"),
+            Entry("bill", "Bill", "b"),
+        ),
+    ),
+)
+
+
+def entries() -> list[Entry]:
+    """All pages."""
+    return [entry for _, section in SECTIONS for entry in section]
+
+
+def current(path: str) -> str:
+    """The path of the entry that the path inside a world belongs to."""
+    first = path.partition("/")[0]
+    return first if first in {entry.path for entry in entries()} else ""
