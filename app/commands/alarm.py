@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from app.commands import completion as c
 from app.commands import options as o
 from app.commands.client import call
 from app.commands.output import show
@@ -13,7 +14,9 @@ app = typer.Typer(help="CloudWatch alarms that software updates watch.", no_args
 
 @app.command("set")
 def set_alarm(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="As AutoRollbackConfiguration names it.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="As AutoRollbackConfiguration names it.", autocompletion=c.alarms)
+    ],
     state: Annotated[str, typer.Argument(metavar="STATE", help="ALARM or OK.")],
     account: o.Account = None,
     region: o.Region = None,

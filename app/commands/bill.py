@@ -9,6 +9,7 @@ import typer
 from app.commands import options as o
 from app.commands.client import call
 from app.commands.output import dollars, show, table
+from app.commands.watching import watched
 
 COLUMNS = ("cluster_name", "job_name", "budget", "group", "instance_id", "instance_type", "began", "ended", "seconds")
 PRICES = ("usd_per_hour", "usd", "price_evidence")
@@ -18,12 +19,15 @@ NESTED = ("intervals", "workloads")
 By = Literal["instance", "group", "type", "account", "cluster", "job", "budget"]
 
 
+@watched
 def bill(
-    cluster: Annotated[str | None, typer.Option("--cluster", metavar="NAME|ARN")] = None,
+    cluster: o.Cluster = None,
     job: Annotated[str | None, typer.Option("--job", metavar="NAME|ID", help="Jobs of this name or id.")] = None,
     by: Annotated[By | None, typer.Option("--by", help="What a line is about.")] = None,
-    start: Annotated[str | None, typer.Option("--from", metavar="INSTANT")] = None,
-    end: Annotated[str | None, typer.Option("--to", metavar="INSTANT")] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="INSTANT", help="From then on; as 2026-01-31T12:00:00Z.")
+    ] = None,
+    end: Annotated[str | None, typer.Option("--to", metavar="INSTANT", help="Until then.")] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="One line as one row, amounts in micro-dollars.")] = False,
     intervals: Annotated[bool, typer.Option("--intervals", help="Open each line into its intervals.")] = False,
     world: o.World = None,

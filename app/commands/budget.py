@@ -6,21 +6,31 @@ from typing import Annotated, Any
 
 import typer
 
+from app.commands import completion as c
 from app.commands import options as o
 from app.commands.client import call, segment
 from app.commands.files import read_object
 from app.commands.output import dollars, show, table
+from app.commands.watching import watched
 
 app = typer.Typer(help="Who may claim which part of the GPUs, and how much in all.", no_args_is_help=True)
-Name = Annotated[str, typer.Argument(metavar="NAME", help="As team-a: a value that a label may have.")]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="As team-a: a value that a label may have.", autocompletion=c.budgets)
+]
 Weight = Annotated[int, typer.Argument(metavar="WEIGHT", min=0, help="Its part, over the sum of its siblings'.")]
 
 
 @app.command("list")
+@watched
 def list_budgets(
     cluster: Annotated[
         str | None,
-        typer.Option("--cluster", metavar="NAME|ARN|POOL", help="And the shares of this cluster's GPUs, or a pool's."),
+        typer.Option(
+            "--cluster",
+            metavar="NAME|ARN|POOL",
+            help="And the shares of this cluster's GPUs, or of a managed pool's.",
+            autocompletion=c.fleets,
+        ),
     ] = None,
     world: o.World = None,
     endpoint: o.Endpoint = None,
@@ -71,6 +81,7 @@ def _limit(one: dict[str, Any]) -> str:
 
 
 @app.command("show")
+@watched
 def show_budget(name: Name, world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
     """What it was charged, what its limits leave on all clusters, and the last 30 days."""
     answer = call("GET", f"budgets/{segment(name)}", world=world, endpoint=endpoint)
@@ -100,7 +111,9 @@ def _hours(gpu_ms: int) -> str:
 def create(
     name: Name,
     weight: Annotated[int, typer.Option("--weight", min=0, help="Its part, over the sum of its siblings'.")] = 1,
-    parent: Annotated[str | None, typer.Option("--parent", metavar="NAME", help="Else it is at the top.")] = None,
+    parent: Annotated[
+        str | None, typer.Option("--parent", metavar="NAME", help="Else it is at the top.", autocompletion=c.budgets)
+    ] = None,
     world: o.World = None,
     endpoint: o.Endpoint = None,
     as_json: o.Json = False,
@@ -122,7 +135,9 @@ def reweight(
 @app.command()
 def move(
     name: Name,
-    parent: Annotated[str | None, typer.Argument(metavar="[PARENT]", help="Left out: to the top.")] = None,
+    parent: Annotated[
+        str | None, typer.Argument(metavar="[PARENT]", help="Left out: to the top.", autocompletion=c.budgets)
+    ] = None,
     world: o.World = None,
     endpoint: o.Endpoint = None,
     as_json: o.Json = False,
@@ -135,7 +150,9 @@ def move(
 @app.command()
 def shift(
     name: Name,
-    to: Annotated[str, typer.Argument(metavar="SIBLING")],
+    to: Annotated[
+        str, typer.Argument(metavar="SIBLING", help="A budget of the same parent.", autocompletion=c.budgets)
+    ],
     weight: Annotated[int, typer.Argument(metavar="WEIGHT", min=1, help="How much of its weight goes.")],
     world: o.World = None,
     endpoint: o.Endpoint = None,

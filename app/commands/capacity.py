@@ -7,17 +7,20 @@ import typer
 from app.commands import options as o
 from app.commands.client import call
 from app.commands.output import show
+from app.commands.watching import watched
 
 app = typer.Typer(help="How many machines of a type exist.", no_args_is_help=True)
 
 
 @app.command("set")
 def set_total(
-    instance_type: Annotated[str, typer.Argument(metavar="TYPE", help="ml.p5.48xlarge, a3-highgpu-8g")],
+    instance_type: o.InstanceType,
     total: Annotated[str, typer.Argument(metavar="N", help="How many in all, or `unlimited`.")],
-    region: Annotated[str | None, typer.Option("--region", help="Else the default region.")] = None,
-    zone: Annotated[str | None, typer.Option("--zone")] = None,
-    at: Annotated[str | None, typer.Option("--at", metavar="INSTANT", help="From then on.")] = None,
+    region: o.Region = None,
+    zone: Annotated[str | None, typer.Option("--zone", help="Of one zone, as us-west-2a; else of the region.")] = None,
+    at: Annotated[
+        str | None, typer.Option("--at", metavar="INSTANT", help="From then on, as 2026-01-31T12:00:00Z.")
+    ] = None,
     world: o.World = None,
     endpoint: o.Endpoint = None,
     as_json: o.Json = False,
@@ -30,6 +33,7 @@ def set_total(
 
 
 @app.command("show")
+@watched
 def show_pools(world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
     """Totals, what is used and free, and changes to come."""
     answer = call("GET", "capacity", world=world, endpoint=endpoint)

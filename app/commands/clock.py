@@ -1,13 +1,17 @@
 """`windtunnel clock`: read and move a world's time (CT-1)."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 
 from app.commands import options as o
-from app.commands.client import call
+from app.commands.client import DatabaseAway, Refused, Unreachable, call
 from app.commands.durations import seconds
 from app.commands.output import show
+from app.commands.watching import watched
 
 app = typer.Typer(help="Read and move the world's clock.", no_args_is_help=False, invoke_without_command=True)
 
@@ -26,6 +30,7 @@ def default(
 
 
 @app.command("show")
+@watched
 def show_clock(world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
     """The world's time, and whether it runs."""
     show(call("GET", "clock", world=world, endpoint=endpoint), as_json=as_json)
@@ -61,9 +66,9 @@ def advance(
     duration: Annotated[str | None, typer.Argument(metavar="[DURATION]", help="90s, 3h, 2d, 1h30m")] = None,
     to: Annotated[str | None, typer.Option("--to", metavar="INSTANT", help="Up to this instant.")] = None,
     to_next: Annotated[bool, typer.Option("--next", help="Up to the next thing that is due.")] = False,
-    max_events: Annotated[int | None, typer.Option(min=1, help="Stop early after so many.")] = None,
+    max_events: Annotated[int | None, typer.Option("--max-events", min=1, help="Stop early after so many.")] = None,
     max_wall_seconds: Annotated[
-        float | None, typer.Option(callback=o.positive, help="Stop early after so long.")
+        float | None, typer.Option("--max-wall-seconds", callback=o.positive, help="Stop early after so long.")
     ] = None,
     world: o.World = None,
     endpoint: o.Endpoint = None,
@@ -79,14 +84,38 @@ def advance(
         "max_events": max_events,
         "max_wall_seconds": max_wall_seconds,
     }
-    with _progress(as_json=as_json):
+    with _progress(body, world, endpoint, quiet=as_json):
         answer = call("POST", "clock/advance", world=world, endpoint=endpoint, body=body, timeout=None)
     show(answer, as_json=as_json)
 
 
-def _progress(*, as_json: bool) -> Any:
-    """A spinner on standard error, for a person alone."""
-    from rich.console import Console
+@contextmanager
+def _progress(body: dict[str, Any], world: str | None, endpoint: str | None, *, quiet: bool) -> Iterator[None]:
+    """A bar of virtual time while the service advances; to what is due next nobody knows the way."""
+    from app.commands.progress import console, towards, waiting
 
-    console = Console(stderr=True, quiet=as_json)
-    return console.status("advancing the clock")
+    last = (0.0, "advancing")
+
+    def read() -> tuple[float, str]:
+        """Where the world is, in seconds; an answer that does not come now comes later."""
+        nonlocal last
+        with suppress(Refused, Unreachable, DatabaseAway):
+            now = str(call("GET", "clock", world=world, endpoint=endpoint)["now"])
+            last = datetime.fromisoformat(now).timestamp(), f"at {now[:19]}Z"
+        return last
+
+    if quiet or body["next"] or not console().is_terminal:
+        with waiting("advancing to what is due next", quiet=quiet):
+            yield
+        return
+    goal = _instant(body["to"]) if body["to"] else read()[0] + body["by"]
+    with nullcontext() if goal is None else towards(goal, read):
+        yield
+
+
+def _instant(text: str) -> float | None:
+    """None for what the service will refuse."""
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except ValueError:
+        return None

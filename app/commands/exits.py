@@ -25,8 +25,9 @@ def reporting(run: Callable[[], None]) -> None:
 
 def exit_code(error: Exception) -> int | None:
     """The documented code of `error`; None for what should not happen, which deserves its traceback."""
-    from app.commands.client import Refused, Unreachable
+    from app.commands.client import DatabaseAway, Refused, Unreachable
     from app.commands.execute import CannotRun
+    from app.commands.readiness import NotReady as NotReadyYet
     from app.core.errors import Invalid
     from app.host.children import Unusable
     from app.host.listener import PortInUse
@@ -42,7 +43,9 @@ def exit_code(error: Exception) -> int | None:
         Unusable: USAGE,
         Unreachable: NOT_READY,
         NotReady: NOT_READY,
+        NotReadyYet: NOT_READY,
         PortInUse: PORT_IN_USE,
+        DatabaseAway: DATABASE,
         DatabaseError: DATABASE,
     }
     return codes.get(type(error))

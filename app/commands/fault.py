@@ -5,11 +5,13 @@ from typing import Annotated, Any
 
 import typer
 
+from app.commands import completion as c
 from app.commands import options as o
 from app.commands.client import call, segment
 from app.commands.durations import seconds as duration
 from app.commands.files import read_object
 from app.commands.output import show
+from app.commands.watching import watched
 
 app = typer.Typer(help="Rules by which things go wrong.", no_args_is_help=True)
 Text = str | None
@@ -37,22 +39,26 @@ LENGTH = (
 
 @app.command()
 def add(
-    effect: Annotated[str, typer.Argument(metavar="EFFECT", help=EFFECT)],
+    effect: Annotated[str, typer.Argument(metavar="EFFECT", help=EFFECT, autocompletion=c.effects)],
     code: Annotated[Text, typer.Option("--code", help=CODE)] = None,
     message: Annotated[Text, typer.Option("--message", help="Text of api-error, api-throttle, internal-error.")] = None,
     operation: Annotated[Text, typer.Option("--operation", help=OPERATION)] = None,
     api: Annotated[Text, typer.Option("--api", help="sagemaker, ce, vertex, storage, logging: for api-.")] = None,
     account: Annotated[Text, typer.Option("--account", help="Twelve digits.")] = None,
-    region: Annotated[Text, typer.Option("--region", help="As us-west-2.")] = None,
-    cluster: Annotated[Text, typer.Option("--cluster", help="Name or ARN.")] = None,
+    region: Annotated[Text, typer.Option("--region", help="As us-west-2.", autocompletion=c.regions)] = None,
+    cluster: Annotated[Text, typer.Option("--cluster", help="Name or ARN.", autocompletion=c.clusters)] = None,
     group: Annotated[Text, typer.Option("--group", help="Instance group.")] = None,
-    instance_type: Annotated[Text, typer.Option("--type", help="Instance type.")] = None,
+    instance_type: Annotated[
+        Text, typer.Option("--type", help="Instance type.", autocompletion=c.instance_types)
+    ] = None,
     node: Annotated[Text, typer.Option("--node", help="Logical id; of a node that runs, also instance id.")] = None,
     attempt: Annotated[int | None, typer.Option("--attempt", min=1, help="A node's launch, or a job's try.")] = None,
     job: Annotated[Text, typer.Option("--job", help="A job's id or display name.")] = None,
     replica: Annotated[Text, typer.Option("--replica", help="A job's worker, as workerpool0-0.")] = None,
     times: Annotated[int | None, typer.Option("--times", min=1, help="At most so often.")] = None,
-    probability: Annotated[float | None, typer.Option("--probability", min=0, max=1)] = None,
+    probability: Annotated[
+        float | None, typer.Option("--probability", min=0, max=1, help="Of each match; 1 if not given.")
+    ] = None,
     every: Annotated[int | None, typer.Option("--every", min=1, help="Every n-th match.")] = None,
     seed: Annotated[int | None, typer.Option("--seed", min=0, help="What chance is drawn from (the world's).")] = None,
     after: Annotated[Text, typer.Option("--after", metavar="INSTANT", help="Not before then.")] = None,
@@ -75,7 +81,7 @@ def add(
 
 @app.command()
 def chaos(
-    seed: Annotated[int, typer.Argument(metavar="SEED", min=0)],
+    seed: Annotated[int, typer.Argument(metavar="SEED", min=0, help="The same one strikes the same things.")],
     world: o.World = None,
     endpoint: o.Endpoint = None,
     as_json: o.Json = False,
@@ -98,6 +104,7 @@ def replace(
 
 
 @app.command("list")
+@watched
 def list_rules(world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
     """The rules, and how often each has hit."""
     show(call("GET", "faults", world=world, endpoint=endpoint), as_json=as_json)
@@ -105,7 +112,7 @@ def list_rules(world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Js
 
 @app.command()
 def rm(
-    rule: Annotated[str, typer.Argument(metavar="ID")],
+    rule: Annotated[str, typer.Argument(metavar="ID", help="As `fault list` has it.", autocompletion=c.rules)],
     world: o.World = None,
     endpoint: o.Endpoint = None,
     as_json: o.Json = False,
@@ -121,8 +128,11 @@ def clear(world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = 
 
 
 @app.command()
+@watched
 def hits(
-    rule: Annotated[str | None, typer.Argument(metavar="[ID]")] = None,
+    rule: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="Of one rule, as `fault list` has it.", autocompletion=c.rules)
+    ] = None,
     world: o.World = None,
     endpoint: o.Endpoint = None,
     as_json: o.Json = False,

@@ -5,21 +5,28 @@ from typing import Annotated, Any
 
 import typer
 
+from app.commands import completion as c
 from app.commands import options as o
 from app.commands.client import call, segment
 from app.commands.durations import seconds
 from app.commands.output import show, table
+from app.commands.watching import watched
 
 app = typer.Typer(help="The GPUs of clusters, and how they are scheduled.", no_args_is_help=True)
-Cluster = Annotated[str | None, typer.Option("--cluster", metavar="NAME|ARN")]
 Named = Annotated[
-    str, typer.Argument(metavar="CLUSTER|POOL", help="A cluster's name, id or ARN, or a managed pool's name.")
+    str,
+    typer.Argument(
+        metavar="CLUSTER|POOL",
+        help="A cluster's name, id or ARN, or a managed pool's name.",
+        autocompletion=c.fleets,
+    ),
 ]
 
 
 @app.command("list")
+@watched
 def show_fleets(
-    cluster: Cluster = None, world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False
+    cluster: o.Fleet = None, world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False
 ) -> None:
     """The clusters' GPUs by model: how many there are, take work now, and are taken; and the managed pools."""
     answer = call("GET", "fleets", world=world, endpoint=endpoint, params={"cluster": cluster})
@@ -33,6 +40,7 @@ def show_fleets(
 
 
 @app.command("show")
+@watched
 def show_fleet(cluster: Named, world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
     """A cluster's fleet or a managed pool: GPUs by what they do, reservations, the policy's settings, and who leads."""
     _tell(call("GET", f"fleets/{segment(cluster)}", world=world, endpoint=endpoint), as_json=as_json)
@@ -43,7 +51,11 @@ def set_policy(
     cluster: Named,
     settings: Annotated[
         list[str],
-        typer.Argument(metavar="SETTING=VALUE...", help="As window=7d margin=0.01 sessions_only=yes; or =default."),
+        typer.Argument(
+            metavar="SETTING=VALUE...",
+            help="As window=7d margin=0.01 sessions_only=yes; or =default.",
+            autocompletion=c.fleet_settings,
+        ),
     ],
     world: o.World = None,
     endpoint: o.Endpoint = None,
@@ -104,9 +116,10 @@ def _tell(answer: Any, *, as_json: bool) -> None:
         show({"the last pass failed": leader["error"]}, as_json=False)
 
 
+@watched
 def queue(
-    cluster: Cluster = None,
-    budget: Annotated[str | None, typer.Option("--budget", metavar="NAME", help="Charged to it or below it.")] = None,
+    cluster: o.Fleet = None,
+    budget: o.Budget = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many (100).")] = None,
     world: o.World = None,
     endpoint: o.Endpoint = None,

@@ -4,19 +4,23 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from app.commands import completion as c
 from app.commands import options as o
 from app.commands.client import call, segment
 from app.commands.output import show, table
+from app.commands.watching import watched
 
 app = typer.Typer(help="The GPU nodes that workloads run on, and their maintenance.", no_args_is_help=True)
-Node = Annotated[str, typer.Argument(metavar="NODE", help="Its logical id (NodeLogicalId) or instance id.")]
-Cluster = Annotated[str | None, typer.Option("--cluster", metavar="NAME|ARN")]
+Node = Annotated[
+    str, typer.Argument(metavar="NODE", help="Its logical id (NodeLogicalId) or instance id.", autocompletion=c.hosts)
+]
 _COLUMNS = ("node", "cluster_name", "group", "state", "gpus", "taken", "marked", "reason", "then", "protected_until")
 
 
 @app.command("list")
+@watched
 def list_hosts(
-    cluster: Cluster = None, world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False
+    cluster: o.Cluster = None, world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False
 ) -> None:
     """The hosts: healthy, draining, drained, or away while their nodes do not run."""
     answer = call("GET", "hosts", world=world, endpoint=endpoint, params={"cluster": cluster})
@@ -28,6 +32,7 @@ def list_hosts(
 
 
 @app.command("show")
+@watched
 def show_host(node: Node, world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
     """A host, and what runs on it."""
     _tell(call("GET", f"hosts/{segment(node)}", world=world, endpoint=endpoint), as_json=as_json)

@@ -4,12 +4,13 @@ from typing import Annotated
 
 import typer
 
+from app.commands import completion as c
 from app.commands import options as o
 from app.commands.client import call
 from app.commands.output import show
 
 app = typer.Typer(help="Releases of the AMI that clusters run.", no_args_is_help=True)
-Version = Annotated[str, typer.Argument(metavar="VERSION", help="1.2.0")]
+Version = Annotated[str, typer.Argument(metavar="VERSION", help="1.2.0", autocompletion=c.images)]
 
 
 @app.command("release")

@@ -4,13 +4,21 @@ from typing import Annotated
 
 import typer
 
+from app.commands import completion as c
 from app.commands import options as o
 from app.commands.client import call, segment
 from app.commands.output import show
+from app.commands.watching import watched
 
 
+@watched
 def job(
-    job: Annotated[str, typer.Argument(metavar="JOB", help="Id, resource name, or display name: then the newest.")],
+    job: Annotated[
+        str,
+        typer.Argument(
+            metavar="JOB", help="Id, resource name, or display name: then the newest.", autocompletion=c.workloads
+        ),
+    ],
     world: o.World = None,
     endpoint: o.Endpoint = None,
     as_json: o.Json = False,

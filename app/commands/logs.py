@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from app import clock
+from app.commands import completion as c
 from app.commands import options as o
 from app.commands.client import call, segment
 from app.commands.durations import seconds
@@ -19,7 +20,12 @@ PAGE = 1000
 
 
 def logs(
-    job: Annotated[str, typer.Argument(metavar="JOB", help="Id, resource name, or display name: then the newest.")],
+    job: Annotated[
+        str,
+        typer.Argument(
+            metavar="JOB", help="Id, resource name, or display name: then the newest.", autocompletion=c.workloads
+        ),
+    ],
     task: Annotated[str | None, typer.Option("--task", help="Of one task: service, or a replica's name.")] = None,
     since: Annotated[
         str | None, typer.Option("--since", help="From an instant on, or for a duration until the world's now: 10m.")

@@ -1,28 +1,58 @@
 """`windtunnel requests`, `events`, `attachments`, `metrics`: what the service has seen and said (CT-7)."""
 
+import json
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
 
 from app.commands import options as o
-from app.commands.client import call, request, told
+from app.commands.client import call, request, stream, told
 from app.commands.output import as_json_text, show, table
+from app.commands.watching import watched
 
 Limit = Annotated[int | None, typer.Option("--limit", min=1, help="At most so many of the newest (100).")]
 
 
+@watched
 def requests(limit: Limit = None, world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
     """The last requests in the world, the newest first; without bodies and keys."""
     show(call("GET", "requests", world=world, endpoint=endpoint, params={"limit": limit}), as_json=as_json)
 
 
-def events(limit: Limit = None, world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
-    """The newest EventBridge envelopes, the oldest of them first."""
-    answer = call("GET", "events", world=world, endpoint=endpoint, params={"limit": limit})
+@watched
+def events(
+    limit: Limit = None,
+    cluster: o.Cluster = None,
+    detail_type: Annotated[str | None, typer.Option("--detail-type", help="Of this type alone.")] = None,
+    after: Annotated[
+        str | None, typer.Option("--after", metavar="ID", help="Behind the event of this id, the oldest first; 0: all.")
+    ] = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Print each as it happens, until Ctrl-C.")] = False,
+    world: o.World = None,
+    endpoint: o.Endpoint = None,
+    as_json: o.Json = False,
+) -> None:
+    """The newest EventBridge envelopes, the oldest of them first.
+
+    With --follow from now on, or behind --after; --json then writes one envelope a line.
+    """
+    params = {"detail-type": detail_type, "cluster": cluster, "after": after}
+    if follow:
+        with suppress(KeyboardInterrupt):
+            for envelope in stream("events/stream", world=world, endpoint=endpoint, params=params):
+                print(json.dumps(envelope, ensure_ascii=False) if as_json else _in_a_line(envelope), flush=True)
+        return
+    answer = call("GET", "events", world=world, endpoint=endpoint, params={"limit": limit} | params)
     if as_json:
         show(answer, as_json=True)
         return
     table([_in_short(one) for one in answer["events"]], empty="no events")
+
+
+def _in_a_line(envelope: dict[str, Any]) -> str:
+    time, *others = _in_short(envelope).values()
+    return f"{time}  {'  '.join(str(each) for each in others if each is not None)}"
 
 
 def _in_short(envelope: dict[str, Any]) -> dict[str, Any]:
@@ -41,6 +71,7 @@ def _in_short(envelope: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+@watched
 def attachments(world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
     """Volumes and network interfaces on nodes, with their present statuses."""
     answer = call("GET", "attachments", world=world, endpoint=endpoint)

@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from app.commands import completion as c
+
 
 def positive(value: float | None) -> float | None:
     """A callback of Typer's: a number greater than 0; `nan` and `inf` are numbers to Python, and to no service."""
@@ -23,18 +25,41 @@ def count(text: str) -> int | None:
     return int(text)
 
 
-World = Annotated[str | None, typer.Option("--world", metavar="NAME", help="The world; main if not given.")]
+World = Annotated[
+    str | None, typer.Option("--world", metavar="NAME", help="The world; main if not given.", autocompletion=c.worlds)
+]
 Endpoint = Annotated[
     str | None,
     typer.Option(
         "--endpoint", metavar="URL", help="The service; else WINDTUNNEL_ENDPOINT, else http://127.0.0.1:4600."
     ),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster", metavar="NAME|ARN", help="Of this cluster alone: name, id or ARN.", autocompletion=c.clusters
+    ),
+]
+Fleet = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster", metavar="NAME|ARN|POOL", help="Of this cluster or managed pool alone.", autocompletion=c.fleets
+    ),
+]
+Budget = Annotated[
+    str | None,
+    typer.Option("--budget", metavar="NAME", help="Charged to it or below it.", autocompletion=c.budgets),
+]
+InstanceType = Annotated[
+    str,
+    typer.Argument(metavar="TYPE", help="ml.p5.48xlarge, a3-highgpu-8g", autocompletion=c.instance_types),
+]
+Instant = "As 2026-01-31T12:00:00Z."
 Json = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
 HiddenJson = Annotated[bool, typer.Option("--json", hidden=True)]  # `up`: one line for programs, then the log
 Account = Annotated[str | None, typer.Option("--account", help="Twelve digits; else the default account.")]
 Project = Annotated[str | None, typer.Option("--project", help="Vertex AI's word for the account: an id or a number.")]
-Region = Annotated[str | None, typer.Option("--region", help="Else the default region.")]
+Region = Annotated[str | None, typer.Option("--region", help="Else the default region.", autocompletion=c.regions)]
 
 Config = Annotated[Path | None, typer.Option("--config", help="TOML file of settings (WINDTUNNEL_CONFIG).")]
 Host = Annotated[str | None, typer.Option("--host", help="Address to listen on (127.0.0.1).")]
@@ -69,5 +94,10 @@ ExecuteJobs = Annotated[
 Auth = Annotated[
     Literal["off", "verify"] | None, typer.Option("--auth", help="Whether AWS signatures are checked (off).")
 ]
-LogFormat = Annotated[Literal["auto", "human", "json"] | None, typer.Option("--log-format")]
-LogLevel = Annotated[Literal["debug", "info", "warning", "error"] | None, typer.Option("--log-level")]
+LogFormat = Annotated[
+    Literal["auto", "human", "json"] | None,
+    typer.Option("--log-format", help="Lines for people or for programs (auto: people at a terminal)."),
+]
+LogLevel = Annotated[
+    Literal["debug", "info", "warning", "error"] | None, typer.Option("--log-level", help="The least that is told.")
+]

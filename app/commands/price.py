@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from app.commands import completion as c
 from app.commands import options as o
 from app.commands.client import call
 from app.commands.output import dollars, show, table
@@ -15,10 +16,15 @@ app = typer.Typer(help="What an hour of a type costs.", no_args_is_help=True)
 @app.command("set")
 def set_price(
     instance_type: Annotated[
-        str, typer.Argument(metavar="TYPE", help="ml.p5.48xlarge, a3-highgpu-8g/spot, NVIDIA_TESLA_T4")
+        str,
+        typer.Argument(
+            metavar="TYPE",
+            help="ml.p5.48xlarge, a3-highgpu-8g/spot, NVIDIA_TESLA_T4",
+            autocompletion=c.instance_types,
+        ),
     ],
     usd_per_hour: Annotated[str, typer.Argument(metavar="USD_PER_HOUR", help="55.04")],
-    region: Annotated[str | None, typer.Option("--region")] = None,
+    region: o.Region = None,
     world: o.World = None,
     endpoint: o.Endpoint = None,
     as_json: o.Json = False,
@@ -30,7 +36,9 @@ def set_price(
 
 @app.command("show")
 def show_prices(
-    instance_type: Annotated[str | None, typer.Argument(metavar="[TYPE]")] = None,
+    instance_type: Annotated[
+        str | None, typer.Argument(metavar="[TYPE]", help="Of this type alone.", autocompletion=c.instance_types)
+    ] = None,
     region: o.Region = None,
     world: o.World = None,
     endpoint: o.Endpoint = None,

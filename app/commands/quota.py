@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
+from app.commands import completion as c
 from app.commands import options as o
 from app.commands.client import call
 from app.commands.output import show
@@ -14,7 +15,12 @@ app = typer.Typer(help="How much an account may use; more is refused.", no_args_
 @app.command("set")
 def set_quota(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help='"ml.p5.48xlarge for cluster usage", custom_model_training_cpus')
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help='"ml.p5.48xlarge for cluster usage", custom_model_training_cpus',
+            autocompletion=c.quotas,
+        ),
     ],
     value: Annotated[str, typer.Argument(metavar="N", help="How many, or `unlimited`.")],
     account: o.Account = None,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from app.commands import completion as c
 from app.commands import options as o
 from app.commands.durations import seconds
 
@@ -25,7 +26,8 @@ def simulate(
     ] = None,
     generate: Annotated[bool, typer.Option("--generate", help="A laboratory that trains language models.")] = False,
     policy: Annotated[
-        list[str] | None, typer.Option("--policy", metavar="NAME", help="budget; may be given again.")
+        list[str] | None,
+        typer.Option("--policy", metavar="NAME", help="budget; may be given again.", autocompletion=c.policies),
     ] = None,
     gpus: Annotated[int | None, typer.Option("--gpus", min=8, help="Of the fleet, in nodes of eight.")] = None,
     days: Annotated[

@@ -6,12 +6,13 @@ from typing import Annotated, Any
 import click
 import typer
 
+from app.commands import completion as c
 from app.commands import options as o
 from app.commands.client import call, segment
 from app.commands.output import as_json_text, show
 
 app = typer.Typer(help="The slurm.conf of a cluster.", no_args_is_help=True)
-Cluster = Annotated[str, typer.Argument(metavar="CLUSTER")]
+Cluster = Annotated[str, typer.Argument(metavar="CLUSTER", help="Its name or ARN.", autocompletion=c.clusters)]
 
 
 @app.command("show")

@@ -4,12 +4,13 @@ from typing import Annotated
 
 import typer
 
+from app.commands import completion as c
 from app.commands import options as o
 from app.commands.client import call, segment
 from app.commands.output import show
 
 app = typer.Typer(help="Snapshots: a world as it was, to go back to.", no_args_is_help=True)
-Name = Annotated[str, typer.Argument(metavar="NAME")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The snapshot's.", autocompletion=c.snapshots)]
 LONG = 300.0  # wall seconds: copying a large world takes its time
 
 

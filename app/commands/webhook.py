@@ -4,13 +4,15 @@ from typing import Annotated
 
 import typer
 
+from app.commands import completion as c
 from app.commands import options as o
 from app.commands.client import call, segment
 from app.commands.output import show
+from app.commands.watching import watched
 
 app = typer.Typer(help="Who is told of what happens, by a signed post of each event.", no_args_is_help=True)
 Text = str | None
-Id = Annotated[str, typer.Argument(metavar="ID", help="As `webhook list` has it: wh-1.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="As `webhook list` has it: wh-1.", autocompletion=c.webhooks)]
 
 
 @app.command()
@@ -19,7 +21,9 @@ def add(
         str, typer.Argument(metavar="URL", help="On this machine, or WINDTUNNEL_WEBHOOK_HOSTS has its host.")
     ],
     detail_type: Annotated[Text, typer.Option("--detail-type", help="Only events of this type.")] = None,
-    cluster: Annotated[Text, typer.Option("--cluster", help="Only of this one: name, id or ARN.")] = None,
+    cluster: Annotated[
+        Text, typer.Option("--cluster", help="Only of this one: name, id or ARN.", autocompletion=c.clusters)
+    ] = None,
     secret: Annotated[Text, typer.Option("--secret", help="To sign with; else one is drawn and shown once.")] = None,
     world: o.World = None,
     endpoint: o.Endpoint = None,
@@ -49,6 +53,7 @@ def test(webhook: Id, world: o.World = None, endpoint: o.Endpoint = None, as_jso
 
 
 @app.command()
+@watched
 def deliveries(
     webhook: Id,
     limit: Annotated[int | None, typer.Option("--limit", min=1, max=100, help="At most so many (100).")] = None,

@@ -4,14 +4,22 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from app.commands import completion as c
 from app.commands import options as o
 from app.commands.client import call, segment
 from app.commands.durations import seconds
 from app.commands.output import as_json_text, show, table, text
+from app.commands.watching import watched
 
 app = typer.Typer(help="Work that is submitted to a cluster's scheduler.", no_args_is_help=True)
-Name = Annotated[str, typer.Argument(metavar="WORKLOAD", help="Its name; of a job its id or display name.")]
-Cluster = Annotated[str | None, typer.Option("--cluster", metavar="NAME|ARN", help="Else the only one that fits.")]
+Name = Annotated[
+    str,
+    typer.Argument(metavar="WORKLOAD", help="Its name; of a job its id or display name.", autocompletion=c.workloads),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option("--cluster", metavar="NAME|ARN", help="Else the only one that fits.", autocompletion=c.fleets),
+]
 _COLUMNS = ("workload", "cluster", "budget", "gpus", "priority", "status", "funded", "submitted", "started", "until")
 
 
@@ -21,7 +29,9 @@ def submit(
     gpus: Annotated[int, typer.Option("--gpus", min=1, help="Of each replica, on one node.")],
     replicas: Annotated[int, typer.Option("--replicas", min=1, help="They start together, or none.")] = 1,
     cluster: Cluster = None,
-    budget: Annotated[str | None, typer.Option("--budget", metavar="NAME", help="That pays; else unfunded.")] = None,
+    budget: Annotated[
+        str | None, typer.Option("--budget", metavar="NAME", help="That pays; else unfunded.", autocompletion=c.budgets)
+    ] = None,
     min_runtime: Annotated[
         str | None, typer.Option("--min-runtime", metavar="DURATION", help="Protected for so long, 8h at most.")
     ] = None,
@@ -33,8 +43,10 @@ def submit(
     ] = None,
     priority: Annotated[int, typer.Option("--priority", help="Within its budget; higher goes first.")] = 0,
     resumable: Annotated[bool, typer.Option(help="Whether it queues again when it is evicted.")] = True,
-    kind: Annotated[Literal["batch", "session"], typer.Option("--kind")] = "batch",
-    model: Annotated[str | None, typer.Option("--model", metavar="GPU", help="As H100; else any.")] = None,
+    kind: Annotated[Literal["batch", "session"], typer.Option("--kind", help="A session is interactive.")] = "batch",
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="GPU", help="As H100; else any.", autocompletion=c.gpu_models)
+    ] = None,
     zone: Annotated[str | None, typer.Option("--zone", metavar="ZONE", help="As us-west-2a; else any.")] = None,
     world: o.World = None,
     endpoint: o.Endpoint = None,
@@ -69,9 +81,12 @@ def _whole(duration: str | None) -> int | None:
 
 
 @app.command("list")
+@watched
 def list_workloads(
     cluster: Cluster = None,
-    budget: Annotated[str | None, typer.Option("--budget", metavar="NAME")] = None,
+    budget: Annotated[
+        str | None, typer.Option("--budget", metavar="NAME", help="Charged to it.", autocompletion=c.budgets)
+    ] = None,
     status: Annotated[
         list[str] | None,
         typer.Option("--status", help="May be given several times."),
@@ -103,6 +118,7 @@ def _line(row: dict[str, Any]) -> dict[str, Any]:
 
 
 @app.command("show")
+@watched
 def show_workload(
     name: Name, cluster: Cluster = None, world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False
 ) -> None:
@@ -139,6 +155,7 @@ def priority(
     _tell(call("PATCH", path, world=world, endpoint=endpoint, params=params, body=body), as_json=as_json)
 
 
+@watched
 def why(
     name: Name, cluster: Cluster = None, world: o.World = None, endpoint: o.Endpoint = None, as_json: o.Json = False
 ) -> None:
@@ -178,9 +195,13 @@ def _ratio(one: dict[str, Any]) -> str:
     return f"{one['decimal'] or '-'} ({one['ratio']})"
 
 
+@watched
 def decisions(
     cluster: Cluster = None,
-    workload: Annotated[str | None, typer.Option("--workload", metavar="WORKLOAD")] = None,
+    workload: Annotated[
+        str | None,
+        typer.Option("--workload", metavar="WORKLOAD", help="About this one alone.", autocompletion=c.workloads),
+    ] = None,
     kind: Annotated[list[str] | None, typer.Option("--kind", help="May be given several times.")] = None,
     after: Annotated[int | None, typer.Option("--after", min=0, help="Of one cluster, behind that number.")] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many (100).")] = None,

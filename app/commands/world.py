@@ -6,14 +6,16 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from app.commands import completion as c
 from app.commands import options as o
 from app.commands.client import call, segment, upload
 from app.commands.files import read_object
 from app.commands.output import as_json_text, show
+from app.commands.progress import reading, waiting
 from app.core.scope import DEFAULT_WORLD
 
 app = typer.Typer(help="Worlds: each with its own clock, capacity, faults, prices and history.", no_args_is_help=True)
-Name = Annotated[str, typer.Argument(metavar="NAME")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The world's.", autocompletion=c.worlds)]
 LONG = 300.0  # wall seconds: copying a large world takes its time
 
 
@@ -30,11 +32,17 @@ def list_worlds(endpoint: o.Endpoint = None, as_json: o.Json = False) -> None:
 @app.command()
 def create(
     name: Name,
-    seed: Annotated[int | None, typer.Option("--seed", min=0)] = None,
-    profile: Annotated[Literal["instant", "fast", "realistic", "moto"] | None, typer.Option("--profile")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="What chance is drawn from (1).")] = None,
+    profile: Annotated[
+        Literal["instant", "fast", "realistic", "moto"] | None, typer.Option("--profile", help="How long stages take.")
+    ] = None,
     frozen: Annotated[bool | None, typer.Option("--frozen", help="Its clock moves only by advance.")] = None,
-    rate: Annotated[float | None, typer.Option("--rate", callback=o.positive)] = None,
-    start: Annotated[str | None, typer.Option("--start", metavar="INSTANT")] = None,
+    rate: Annotated[
+        float | None, typer.Option("--rate", callback=o.positive, help="Virtual seconds in a second of the wall.")
+    ] = None,
+    start: Annotated[
+        str | None, typer.Option("--start", metavar="INSTANT", help="Where its time begins (now).")
+    ] = None,
     endpoint: o.Endpoint = None,
     as_json: o.Json = False,
 ) -> None:
@@ -47,13 +55,16 @@ def create(
 @app.command()
 def fork(
     name: Name,
-    source: Annotated[str, typer.Option("--from", metavar="WORLD", help="What to copy.")] = "main",
+    source: Annotated[
+        str, typer.Option("--from", metavar="WORLD", help="What to copy.", autocompletion=c.worlds)
+    ] = "main",
     endpoint: o.Endpoint = None,
     as_json: o.Json = False,
 ) -> None:
     """Make a world that begins as a copy of another."""
-    body = {"name": name, "fork_of": source}
-    show(_call("POST", "worlds", endpoint=endpoint, body=body, timeout=LONG), as_json=as_json)
+    with waiting(f"copying {source}", quiet=as_json):
+        answer = _call("POST", "worlds", endpoint=endpoint, body={"name": name, "fork_of": source}, timeout=LONG)
+    show(answer, as_json=as_json)
 
 
 @app.command()
@@ -64,7 +75,9 @@ def drop(name: Name, endpoint: o.Endpoint = None, as_json: o.Json = False) -> No
 
 @app.command()
 def lag(
-    seconds: Annotated[int | None, typer.Argument(metavar="[SECONDS]", min=0, max=86_400)] = None,
+    seconds: Annotated[
+        int | None, typer.Argument(metavar="[SECONDS]", min=0, max=86_400, help="Left out: how late it is.")
+    ] = None,
     world: o.World = None,
     endpoint: o.Endpoint = None,
     as_json: o.Json = False,
@@ -79,7 +92,7 @@ def lag(
 @app.command()
 def compare(
     name: Name,
-    other: Annotated[str, typer.Argument(metavar="OTHER")],
+    other: Annotated[str, typer.Argument(metavar="OTHER", help="What to compare it with.", autocompletion=c.worlds)],
     endpoint: o.Endpoint = None,
     as_json: o.Json = False,
 ) -> None:
@@ -95,7 +108,9 @@ def export(
     as_json: Annotated[bool, typer.Option("--json", help="An export is JSON in any case.")] = False,
 ) -> None:
     """Everything in a world, as JSON with sorted keys."""
-    print(as_json_text(_call("GET", f"worlds/{segment(name)}/export", endpoint=endpoint, timeout=LONG)))
+    with waiting(f"exporting {name}", quiet=as_json):
+        answer = _call("GET", f"worlds/{segment(name)}/export", endpoint=endpoint, timeout=LONG)
+    print(as_json_text(answer))
 
 
 @app.command("import")
@@ -110,8 +125,8 @@ def import_world(
         opened = file.open("rb")
     except OSError as error:
         raise typer.BadParameter(f"the export {file} cannot be read: {error}") from error
-    with opened:
-        answer = upload("worlds/import", opened, endpoint=endpoint, params={"name": name}, timeout=LONG)
+    with opened, reading(opened, f"importing {name}", quiet=as_json) as read:
+        answer = upload("worlds/import", read, endpoint=endpoint, params={"name": name}, timeout=LONG)
     show(answer, as_json=as_json)
 
 
@@ -123,4 +138,6 @@ def reset(
 ) -> None:
     """Empty a world, or bring it back to its seed file."""
     body = {"seed": read_object(seed_file, "seed file") if seed_file else None}
-    show(call("POST", "reset", world=world, endpoint=endpoint, body=body, timeout=LONG), as_json=as_json)
+    with waiting("emptying the world", quiet=as_json):
+        answer = call("POST", "reset", world=world, endpoint=endpoint, body=body, timeout=LONG)
+    show(answer, as_json=as_json)
