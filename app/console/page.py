@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from fastapi import Depends, Request
@@ -20,6 +20,17 @@ from app.store.db import Database
 T = TypeVar("T")
 DONE = "done"
 """The parameter of an address that names the action it was reached by."""
+
+
+class Named(Protocol):
+    """What has a name in an account and a region."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def account(self) -> str: ...
+    @property
+    def region(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +90,13 @@ class Page:
         kept = {name: value for name, value in self.given.items() if name != DONE}
         return self.url(self.path, **kept | parameters)
 
+    def cluster_url(self, cluster: "Named") -> str:
+        """A cluster's page; its account and region are named if they are not the default ones."""
+        settings = self.settings
+        is_default = (cluster.account, cluster.region) == (settings.default_account, settings.default_region)
+        where = {} if is_default else {"account": cluster.account, "region": cluster.region}
+        return self.url(f"clusters/{self.part(cluster.name)}", **where)
+
     @staticmethod
     def part(text: str) -> str:
         """A part of a path."""
@@ -118,9 +136,10 @@ class Page:
         done, how else to do it, and what came of it, be it a refusal."""
         try:
             done = await work
+            outcome = said if isinstance(said, str) else said(done)
         except DomainError as error:
             return self.back(replace(deed, outcome=error.message, failed=True))
-        return self.back(replace(deed, outcome=said if isinstance(said, str) else said(done)), to)
+        return self.back(replace(deed, outcome=outcome), to)
 
     def back(self, deed: Deed, to: str | None = None) -> Response:
         """See another page, which tells of the deed."""

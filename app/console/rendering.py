@@ -8,7 +8,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from app.console import assets, navigation
+from app.console import assets, navigation, standing
+from app.console.drawing.grid import shape
 from app.core.times import WorldTime, to_iso
 
 FOLDER = Path(__file__).parent / "templates"
@@ -28,6 +29,8 @@ def environment() -> Environment:
     )
     made.filters |= {"instant": instant, "money": money, "span": span, "number": number, "share": share}
     made.globals |= {"asset": assets.address, "sections": navigation.SECTIONS, "iso": to_iso}
+    made.globals |= {"kind_of_status": standing.kind_of_status, "kind_of": standing.kind_of}
+    made.globals |= {"level_kinds": standing.LEVELS, "shape": shape}
     made.globals["ui"] = made.get_template("parts.html").module
     return made
 

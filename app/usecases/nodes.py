@@ -45,14 +45,14 @@ async def find(
     by, value = ("instance_id", instance_id) if instance_id is not None else ("logical_id", logical_id)
     nodes = await instances.find(tx, scope, cluster.cluster_id, by=by, values=[value or ""])
     if not nodes:
-        raise _no_node(value, cluster)
+        raise no_node(value, cluster)
     group = (await clusters.groups(tx, scope, cluster.cluster_id)).get(nodes[0].group)
     if group is None:  # its group went with it between the two statements
-        raise _no_node(value, cluster)
+        raise no_node(value, cluster)
     return cluster, group, nodes[0]
 
 
-def _no_node(value: str | None, cluster: Cluster) -> NotFound:
+def no_node(value: str | None, cluster: Cluster) -> NotFound:
     text = f"Node '{value}' not found in cluster '{cluster.name}'. ListClusterNodes shows its nodes."
     return NotFound(text, ("node", str(value), cluster.name))
 

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 from app.core.times import from_millis, to_millis
 from app.usecases import clusters, descriptions, updates
+from app.usecases.requests import cluster_intent, update_intent
 from app.wire.aws.registry import Context
 from app.wire.sagemaker import sagemaker
 from app.wire.sagemaker.paging import Pager
-from app.wire.sagemaker.reading import cluster_intent, update_intent
 from app.wire.sagemaker.writing import cluster_details, cluster_summary
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from app.core.extensions import View
 from app.core.times import from_millis, to_millis
 from app.usecases import extensions
 from app.usecases.extensions import Wish
+from app.usecases.requests import tags_of
 from app.wire.aws.registry import Context
 from app.wire.sagemaker import sagemaker
 from app.wire.sagemaker.paging import Pager
-from app.wire.sagemaker.reading import tags_of
 
 
 @sagemaker.operation

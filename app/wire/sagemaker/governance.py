@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 from app.core.governance import Kind, Resource, status
 from app.core.times import from_millis, to_millis
 from app.usecases import governance
+from app.usecases.requests import tags_of
 from app.wire.aws.registry import Context
 from app.wire.sagemaker import sagemaker
 from app.wire.sagemaker.governance_shapes import details, summary
 from app.wire.sagemaker.paging import Pager
-from app.wire.sagemaker.reading import tags_of
 
 if TYPE_CHECKING:
     from types_boto3_sagemaker.type_defs import (

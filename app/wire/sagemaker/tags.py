@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 from app.usecases import tagging
+from app.usecases.requests import tags_of
 from app.wire.aws.registry import Context
 from app.wire.sagemaker import sagemaker
 from app.wire.sagemaker.paging import Pager
-from app.wire.sagemaker.reading import tags_of
 
 if TYPE_CHECKING:
     from types_boto3_sagemaker.type_defs import AddTagsInputTypeDef, DeleteTagsInputTypeDef

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.core.times import from_millis, to_millis
 from app.usecases import offerings, plans
+from app.usecases.requests import tags_of
 from app.wire.aws.registry import Context
 from app.wire.sagemaker import sagemaker
 from app.wire.sagemaker.paging import Pager
@@ -15,7 +16,6 @@ from app.wire.sagemaker.plan_writing import (
     reserved_details,
     ultra_server,
 )
-from app.wire.sagemaker.reading import tags_of
 
 if TYPE_CHECKING:
     from types_boto3_sagemaker.type_defs import (
