@@ -34,10 +34,12 @@ def apply(state: State, decision: Decision) -> None:
 
 def _admit(state: State, decision: Admit) -> None:
     workload = state.workloads[decision.workload]
+    leaving = workload.status is Status.LEAVING
     if workload.status is Status.WAITING:
         dequeue(state, workload)
-    leaving = workload.status is Status.LEAVING
-    release(state, workload)
+        workload.epoch += 1  # who waits holds nothing that would have to be released
+    else:
+        release(state, workload)
     workload.attempt += 1
     workload.status = Status.RUNNING
     workload.funded = decision.funded

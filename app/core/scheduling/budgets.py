@@ -38,6 +38,8 @@ class Budget:
     __slots__ = (
         "_line",
         "_line_ends",
+        "_owed",
+        "_owed_ends",
         "born",
         "children",
         "claims",
@@ -96,7 +98,10 @@ class Budget:
         self.rated_at = -1
         """The instant that the ratio was worked out for."""
         self._line_ends = 0
-        """When the line holds no more; it is drawn anew after every change that it stands on."""
+        """When the line holds no more; it is drawn anew after a change of capacity or claims."""
+        self._owed: tuple[int, int, int, int, int] = (1, 0, 0, 0, 0)
+        """Its part that use does not move: the scale; what is added to U for the time before birth, and E, likewise."""
+        self._owed_ends = 0
 
     @property
     def is_leaf(self) -> bool:
@@ -117,18 +122,24 @@ class Budget:
         self.leaves = found or [self]
         return self.leaves
 
-    def ratio(self, now: int, window: int, capacity: Series, more: int = 0) -> Ratio:
-        """(U + K) / E over the window before now, with `more` GPU-time added to K (FS-2)."""
-        if now != self.rated_at:
-            if now >= self._line_ends:
-                self._draw(now, window, capacity)
+    def rate(self, now: int, window: int, capacity: Series) -> None:
+        """`rated` is (U + K) / E over the window before now (FS-2)."""
+        if now >= self._line_ends:
+            self._draw(now, window, capacity)
+        used, rises, scale, owed, grows = self._line
+        self.rated = (used + rises * now + scale * (self.committed - self.committed_gpus * now), owed + grows * now)
+        self.rated_at = now
+
+    def rated_with(self, more: int) -> Ratio:
+        """The ratio that was worked out last, with `more` GPU-time added to K."""
+        return self.rated[0] + self._line[2] * more, self.rated[1]
+
+    def charge(self, now: int, gpus: int) -> None:
+        """So many more GPUs are funded from now on: U rises faster, and is what it was."""
+        self.usage.add(now, gpus)
+        if now < self._line_ends:
             used, rises, scale, owed, grows = self._line
-            pending = self.committed - self.committed_gpus * now
-            self.rated = (used + rises * now + scale * pending, owed + grows * now)
-            self.rated_at = now
-        if more:
-            return self.rated[0] + self._line[2] * more, self.rated[1]
-        return self.rated
+            self._line = (used - scale * gpus * now, rises + scale * gpus, scale, owed, grows)
 
     def used(self, now: int, since: int) -> int:
         """U: the funded GPU-time between the two."""
@@ -136,35 +147,42 @@ class Budget:
 
     def _draw(self, now: int, window: int, capacity: Series) -> None:
         """U and E as lines over time, and when they bend next: where something leaves the window."""
-        since, fleet_born, claims = now - window, capacity.born, self.claims
+        if now >= self._owed_ends:
+            self._owe(now, window, capacity)
         value, slope = self.usage.line()
-        gone, gone_slope, bends = self.usage.line_at(since)
+        gone, gone_slope, bends = self.usage.line_at(now - window)
+        scale, par, par_rises, owed, grows = self._owed
         used, rises = value - gone + gone_slope * window, slope - gone_slope
+        self._line = (scale * used + par, scale * rises + par_rises, scale, owed, grows)
+        self._line_ends = self._owed_ends if bends is None else min(bends + window, self._owed_ends)
+
+    def _owe(self, now: int, window: int, capacity: Series) -> None:
+        """The part of the line that stands on the capacity and the claims alone."""
+        since, fleet_born, claims = now - window, capacity.born, self.claims
         if fleet_born is None or not claims:
-            self._line, self._line_ends = (used, rises, 1, 0, 0), now + 1
+            self._owed, self._owed_ends = (1, 0, 0, 0, 0), now + 1
             return
         while len(claims) > 1 and claims[1][0] <= since:
             del claims[0]
         if len(claims) > 1:
-            self._line = self._of_several_claims(used + rises * now, since, now, capacity)
-            self._line_ends = now + 1
+            self._owed, self._owed_ends = self._of_several_claims(since, now, capacity), now + 1
             return
         whole, whole_slope = capacity.line()
         begun, begun_slope, begun_bends = capacity.line_at(since)
         begun -= begun_slope * window
-        _, then, top, bottom = claims[0][:4]
-        used, rises = used * bottom, rises * bottom
-        ends = [bend + window for bend in (bends, begun_bends) if bend is not None]
+        _, then, top, bottom = claims[0]
+        ends = [now + window] if begun_bends is None else [begun_bends + window]
+        par = par_rises = 0
         born = max(self.born, fleet_born)
         if born > since:
-            used += top * (capacity_at_birth(self.born, fleet_born, then) - begun)
-            rises -= top * begun_slope
+            par = top * (capacity_at_birth(self.born, fleet_born, then) - begun)
+            par_rises = -top * begun_slope
             ends.append(born + window)
-        self._line = (used, rises, bottom, top * (whole - begun), top * (whole_slope - begun_slope))
-        self._line_ends = min(ends, default=now + window)
+        self._owed = (bottom, par, par_rises, top * (whole - begun), top * (whole_slope - begun_slope))
+        self._owed_ends = min(ends)
 
-    def _of_several_claims(self, used: int, since: int, now: int, capacity: Series) -> tuple[int, int, int, int, int]:
-        """The line while the claim changes within the window: it holds at this instant."""
+    def _of_several_claims(self, since: int, now: int, capacity: Series) -> tuple[int, int, int, int, int]:
+        """That part while the claim changes within the window: it holds at this instant."""
         whole, begun, claims = capacity.total(now), capacity.total_at(since), self.claims
         fleet_born = capacity.born or 0
         _, _, top, bottom = claims[0]
@@ -181,12 +199,12 @@ class Budget:
             Fraction(0),
         )
         scale = owed.denominator * bottom // gcd(owed.denominator, bottom)
-        used = used * scale + top * before * (scale // bottom)
-        return used, 0, scale, owed.numerator * (scale // owed.denominator), 0
+        return scale, top * before * (scale // bottom), 0, owed.numerator * (scale // owed.denominator), 0
 
     def forget_cache(self) -> None:
         """Something that a ratio stands on has changed."""
-        self._line_ends, self.rated_at = 0, -1
+        self._line_ends = self._owed_ends = 0
+        self.rated_at = -1
 
 
 def capacity_at_birth(born: int, fleet_born: int, then: int) -> int:

@@ -91,6 +91,8 @@ class Gate:
     def shapes(self, leaf: Budget) -> list[Shape]:
         """Those of the leaf that are worth a try."""
         queue, opened = leaf.queue, self._open
+        if opened.keys().isdisjoint(queue.keys()):
+            return []
         return [
             shape
             for shape in (queue if len(queue) < len(opened) else opened)

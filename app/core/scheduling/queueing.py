@@ -140,43 +140,47 @@ def leaves_from_the_top(state: State, budget: Budget, counts: Callable[[Budget],
 class Line:
     """Those that wait and may be able to start, in turn; whoever starts moves its budgets back (FS-2)."""
 
+    __slots__ = ("_active", "_heads", "_leaves", "root", "state")
+
     def __init__(self, state: State, root: Budget, shapes: Callable[[Budget], Iterable[Shape]]) -> None:
         self.state = state
         self.root = root
         self._heads: dict[str, list[tuple[Turn, Shape]]] = {}
-        self._active: dict[str, int] = {}
         self._leaves: dict[str, Budget] = {}
         for leaf in root.leaves:
             if not leaf.queue:
                 continue
-            heads = [(leaf.queue[shape][0], shape) for shape in shapes(leaf)]
+            queue = leaf.queue
+            heads = [(queue[shape][0], shape) for shape in shapes(leaf)]
             if heads:
                 heapify(heads)
                 self._heads[leaf.id] = heads
                 self._leaves[leaf.id] = leaf
-                for budget in state.paths[leaf.id] if leaf is not state.stray else (leaf,):
+        self._active: dict[str, int] = {}
+        """How many leaves below a budget have heads; counted when there are several."""
+        if len(self._leaves) > 1:
+            for name in self._leaves:
+                for budget in state.paths[name]:
                     self._active[budget.id] = self._active.get(budget.id, 0) + 1
 
     def first(self) -> Workload | None:
         """Whose turn it is."""
-        leaf = self._leaf()
-        return None if leaf is None else self.state.workloads[self._heads[leaf.id][0][0][3]]
-
-    def _leaf(self) -> Budget | None:
-        budget = self.root
-        if not self._active.get(budget.id):
+        leaves = self._leaves
+        if not leaves:
             return None
-        active = self._active
+        leaf = self._leaf() if len(leaves) > 1 else next(iter(leaves.values()))
+        return self.state.workloads[self._heads[leaf.id][0][0][3]]
+
+    def _leaf(self) -> Budget:
+        budget, active, state = self.root, self._active, self.state
         while budget.children:
             able = [child for child in budget.children.values() if active.get(child.id)]
-            if not able:
-                break
             budget = able[0]
             if len(able) > 1:
-                lowest = self.state.ratio(budget)
+                lowest = state.ratio(budget)
                 for child in able[1:]:
-                    ratio = self.state.ratio(child)
-                    if _compare(self.state, (ratio, child), (lowest, budget)) < 0:
+                    ratio = state.ratio(child)
+                    if _compare(state, (ratio, child), (lowest, budget)) < 0:
                         lowest, budget = ratio, child
         return budget
 
@@ -187,25 +191,29 @@ class Line:
         _, shape = heappop(heads)
         if waiting := leaf.queue.get(shape):
             heappush(heads, (waiting[0], shape))
-        self._close(leaf)
+        elif not heads:
+            self._close(leaf)
 
     def blocked(self, workload: Workload) -> None:
         """Neither it nor anybody behind it of its leaf and shape starts in this pass."""
         leaf = self.state.leaf_of(workload)
-        heappop(self._heads[leaf.id])
-        self._close(leaf)
+        heads = self._heads[leaf.id]
+        heappop(heads)
+        if not heads:
+            self._close(leaf)
 
     def nobody(self, shape: Shape) -> None:
         """Of no leaf anybody of that shape can start in this pass."""
-        for name in [name for name, heads in self._heads.items() if heads]:
-            heads = self._heads[name]
+        for name, heads in list(self._heads.items()):
             left = [entry for entry in heads if entry[1] != shape]
             if len(left) < len(heads):
                 heapify(left)
                 self._heads[name] = left
-                self._close(self._leaves[name])
+                if not left:
+                    self._close(self._leaves[name])
 
     def _close(self, leaf: Budget) -> None:
-        if not self._heads[leaf.id]:
-            for budget in self.state.paths[leaf.id] if leaf is not self.state.stray else (leaf,):
+        del self._heads[leaf.id], self._leaves[leaf.id]
+        if self._active:
+            for budget in self.state.paths[leaf.id]:
                 self._active[budget.id] -= 1

@@ -39,7 +39,8 @@ def _use(state: State, made: list[Decision], workload: Workload, reservation: Re
     """The holder starts when its hosts are free; from T on it evicts what is in its way there, in one eviction."""
     gpus, replicas = workload.gpus, workload.replicas
     pools = [pool for pool in state.pools.values() if pool.reserved == workload.id]
-    if (places := fit(pools, gpus, replicas)) is not None:
+    has_room = sum([pool.room(gpus) for pool in pools]) >= replicas
+    if has_room and (places := fit(pools, gpus, replicas)) is not None:
         admit(state, made, workload, places, Code.FREE)
     elif state.now >= reservation.due:
         choice = choose(state, gpus, replicas, pools, _in_the_way(state, workload, reservation))
@@ -66,11 +67,12 @@ def make_reservations(state: State, made: list[Decision], *, review: bool) -> No
     if state.reserve_at is None or not (review or state.now >= state.reserve_at):
         return
     state.reserve_at, later = None, []
-    if not any(group[0] and _is_large(state, shape) for group, alike in state.shapes.items() for shape in alike):
+    large = _large_shapes(state)
+    if not large:
         return
     due: dict[str, Workload] = {}
     for leaf in state.root.leaves:
-        if leaf.queue and (workload := candidate(state, leaf)) is not None:
+        if not large.isdisjoint(leaf.queue.keys()) and (workload := candidate(state, leaf)) is not None:
             at = workload.queued_at + state.policy.reservation_wait
             if at > state.now:
                 later.append(at)
@@ -81,6 +83,10 @@ def make_reservations(state: State, made: list[Decision], *, review: bool) -> No
             if leaf.id in due and len(state.reservations) < state.policy.max_reservations:
                 _reserve(state, made, due[leaf.id], state.now, Code.WAITED)
     state.reserve_at = min(later, default=state.now + state.policy.tick)
+
+
+def _large_shapes(state: State) -> set[Shape]:
+    return {shape for group, alike in state.shapes.items() if group[0] for shape in alike if _is_large(state, shape)}
 
 
 def _is_large(state: State, shape: Shape) -> bool:

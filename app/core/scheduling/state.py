@@ -109,8 +109,11 @@ class State:
         if now < self.now:
             raise Invalid(f"The scheduler is at {self.now} ms and cannot go back to {now} ms.")
         self.now = now
-        while (workload := self.due(self.commitments)) is not None:
-            self.uncommit(workload)
+        if self.commitments and self.commitments[0][0] <= now:
+            while (workload := self.due(self.commitments)) is not None:
+                self.uncommit(workload)
+        if not self.protections or self.protections[0][0] > now:
+            return
         while (workload := self.due(self.protections)) is not None:
             self.unprotect(workload)
             if workload.status is Status.RUNNING and workload.evictable is Evictable.NO:
@@ -141,9 +144,9 @@ class State:
 
     def ratio(self, budget: Budget, more: int = 0) -> Ratio:
         """(U + K) / E of the budget now, with `more` GPU-time in K."""
-        if budget.rated_at == self.now and not more:
-            return budget.rated
-        return budget.ratio(self.now, self.policy.window, self.capacity, more)
+        if budget.rated_at != self.now:
+            budget.rate(self.now, self.policy.window, self.capacity)
+        return budget.rated_with(more) if more else budget.rated
 
     def leaf_of(self, workload: Workload) -> Budget:
         return self.paths[workload.leaf][0]
@@ -205,8 +208,7 @@ class State:
         change = (gpus if funded else 0) - (held if workload.segment_funded else 0)
         if change:
             for budget in self.paths[workload.leaf]:
-                budget.usage.add(now, change)
-                budget.forget_cache()
+                budget.charge(now, change)
         workload.segment_at, workload.segment_gpus, workload.segment_funded = now, gpus, funded
 
     def mark(self, workload: Workload, kind: Evictable) -> None:
