@@ -10,9 +10,9 @@ from app.core.scheduling.decisions import Admit, Code, Decision, Fund, Preempt, 
 from app.core.scheduling.packing import Pool, fit
 from app.core.scheduling.queueing import oldest
 from app.core.scheduling.quota import Quotas
-from app.core.scheduling.quotas import Count, first_to_go, misjudged, set_claims, size
+from app.core.scheduling.quotas import Count, borrowers, first_to_go, holders, misjudged, set_claims, size
 from app.core.scheduling.state import State
-from app.core.scheduling.victims import anywhere, unfunded, yields
+from app.core.scheduling.victims import anywhere, cheapest, yields
 from app.core.scheduling.workload import Workload
 
 Rank = tuple[object, ...]
@@ -23,8 +23,9 @@ def serve_quotas(state: State, made: list[Decision], quotas: Quotas) -> None:
     set_claims(state)
     started = True
     while started:
-        _judge(state, made, quotas)
-        serving = _Serving(state, made, quotas)
+        holding = holders(state)
+        _judge(state, made, quotas, holding)
+        serving = _Serving(state, made, Count(state, quotas, holding))
         within = serving.all_who_can(serving.rank_within, serving.start_within)
         beyond = serving.all_who_can(serving.rank_beyond, serving.start_beyond)
         stray = serving.all_who_can(lambda workload: workload.turn, serving.start_stray, [state.stray])
@@ -33,9 +34,9 @@ def serve_quotas(state: State, made: list[Decision], quotas: Quotas) -> None:
     state.fresh = {}
 
 
-def _judge(state: State, made: list[Decision], quotas: Quotas) -> None:
+def _judge(state: State, made: list[Decision], quotas: Quotas, holding: list[Workload]) -> None:
     """What a team runs beyond its quota is borrowed, what it runs within is not."""
-    for workload in misjudged(state, quotas):
+    for workload in misjudged(state, quotas, holding):
         if workload.funded:
             do(state, made, Unfund(state.now, workload.id, workload.leaf or "", Code.OVER_QUOTA))
         else:
@@ -62,27 +63,34 @@ class _Heads:
 class _Serving:
     """One round over all who wait."""
 
-    def __init__(self, state: State, made: list[Decision], quotas: Quotas) -> None:
+    def __init__(self, state: State, made: list[Decision], count: Count) -> None:
         self.state = state
         self.made = made
-        self.quotas = quotas
-        self.count = Count(state, quotas)
+        self.count = count
+        self.quotas = count.quotas
 
     def all_who_can(
         self, rank: Callable[[Workload], Rank], start: Callable[[Workload], bool], leaves: list[Budget] | None = None
     ) -> bool:
         """Try the lowest rank first, each shape of a leaf until one of it cannot start; whether anybody started."""
         lines = [_Heads(leaf) for leaf in (leaves or self.state.root.leaves) if leaf.queue]
+        ranks = [rank(line.take(self.state)) for line in lines]
         any_started = False
         while lines:
-            line = min(lines, key=lambda line: rank(line.take(self.state)))
+            at = ranks.index(min(ranks))
+            line = lines[at]
             if start(line.take(self.state)):
                 line.started()
                 any_started = True
             else:
                 heappop(line.heap)
+                if line.heap:
+                    ranks[at] = rank(line.take(self.state))  # nobody else's has changed
+                    continue
             if not line.heap:
-                lines.remove(line)
+                del lines[at], ranks[at]
+            if any_started:
+                ranks = [rank(line.take(self.state)) for line in lines]
         return any_started
 
     def rank_within(self, workload: Workload) -> Rank:
@@ -121,7 +129,10 @@ class _Serving:
         return self.state.pools_for(workload.shape, self.state.now + workload.min_runtime)
 
     def _start(self, workload: Workload, *, funded: bool, code: Code) -> bool:
-        places = fit(self._pools(workload), workload.gpus, workload.replicas)
+        pools = self._pools(workload)
+        if sum([pool.room(workload.gpus) for pool in pools]) < workload.replicas:
+            return False
+        places = fit(pools, workload.gpus, workload.replicas)
         if places is None:
             return False
         now = self.state.now
@@ -140,7 +151,8 @@ class _Serving:
         needed = 0
         while sum(size(victim) for victim in own[:needed]) < over:
             needed += 1
-        others = (victim for victim in unfunded(state, anywhere) if victim.leaf != team)
+        unfunded = chain(cheapest(state, state.stray.unfunded, anywhere), borrowers(state, self.count.copy()))
+        others = (victim for victim in unfunded if victim.leaf != team)
         room = _Room(state, workload, self._pools(workload), over, self.count.lacking(team, size(workload)))
         victims = room.fewest(chain(own[:needed], others, own[needed:]))
         if victims is None:
@@ -172,7 +184,7 @@ class _Serving:
 
 def teams_in_turn(state: State, quotas: Quotas) -> list[str]:
     """The teams with waiting work: those with quota left for the next of it first."""
-    serving = _Serving(state, [], quotas)
+    serving = _Serving(state, [], Count(state, quotas, holders(state)))
     ranked: list[tuple[Rank, str]] = []
     for leaf in state.root.leaves:
         if leaf.queue:

@@ -1,6 +1,7 @@
 """A fleet whose GPUs are split by compute quotas: who uses how much, and who may use more (FS-17)."""
 
 from collections.abc import Iterable, Iterator
+from copy import copy
 from fractions import Fraction
 
 from app.core.errors import Conflict, Invalid
@@ -72,18 +73,29 @@ def counts(workload: Workload) -> bool:
     return workload.status is not Status.WAITING
 
 
+def holders(state: State) -> list[Workload]:
+    """Whoever has GPUs or is promised some, and gangs that lost all theirs; found without a look at those that wait."""
+    names = dict.fromkeys(state.holes)
+    for host in state.hosts.values():
+        names.update(dict.fromkeys(host.residents))
+        names.update(dict.fromkeys(host.claims))
+    return [state.workloads[name] for name in names]
+
+
 class Count:
     """How many GPUs each team uses at an instant, and how many nobody does; whoever decides keeps it up."""
 
-    def __init__(self, state: State, quotas: Quotas) -> None:
+    def __init__(self, state: State, quotas: Quotas, holding: Iterable[Workload]) -> None:
         self.quotas = quotas
+        self.claimed = quotas.claimed
         self.capacity = state.capacity.slope
         self.used: dict[str | None, int] = dict.fromkeys(quotas.by_team, 0)
         self.used[None] = 0
         """What work without a team uses."""
-        self.free = sum(host.free for host in state.hosts.values() if host.state == Host.HEALTHY)
+        self.free = sum([host.free for host in state.hosts.values() if host.state == Host.HEALTHY])
         """GPUs that nobody uses, or whose users are on their way out."""
-        for workload in state.workloads.values():
+        self._keeping = [team for team, quota in quotas.by_team.items() if not quota.lends]
+        for workload in holding:
             if counts(workload):
                 self.used[workload.leaf] += size(workload)
             if workload.status is Status.LEAVING:
@@ -92,6 +104,12 @@ class Count:
                     for name, number in workload.places.items()
                     if state.hosts[name].state == Host.HEALTHY
                 )
+
+    def copy(self) -> "Count":
+        """As it is now, to try what would be."""
+        other = copy(self)
+        other.used = self.used.copy()
+        return other
 
     def start(self, workload: Workload) -> None:
         self.used[workload.leaf] += size(workload)
@@ -117,13 +135,11 @@ class Count:
 
     def held_back(self, team: str | None) -> int:
         """GPUs that others leave unused and do not lend."""
-        quotas = self.quotas.by_team
-        return sum(self.unused(other) for other in quotas if other != team and not quotas[other].lends)
+        return sum([self.unused(other) for other in self._keeping if other != team])
 
     def holder(self, team: str | None) -> str | None:
         """The team that holds back most."""
-        quotas = self.quotas.by_team
-        others = [other for other in quotas if other != team and not quotas[other].lends]
+        others = [other for other in self._keeping if other != team]
         return max(others, key=lambda other: (self.unused(other), other), default=None)
 
     def lacking(self, team: str, gpus: int) -> int:
@@ -131,7 +147,7 @@ class Count:
 
         Where the quotas come to more than there is, what is held back is the less for it.
         """
-        shortage = max(0, self.quotas.claimed - self.capacity)
+        shortage = max(0, self.claimed - self.capacity)
         return max(0, gpus + max(0, self.held_back(team) - shortage) - self.free)
 
     def refusal(self, team: str, gpus: int) -> Refusal | None:
@@ -161,7 +177,7 @@ class Count:
 
 def count(state: State) -> Count:
     """The count now, of a fleet with quotas."""
-    return Count(state, state.quotas or Quotas())
+    return Count(state, state.quotas or Quotas(), holders(state))
 
 
 def may_move(state: State, victim: Workload) -> bool:
@@ -181,24 +197,29 @@ def may_fill(state: State, workload: Workload) -> bool:
     return count(state).is_free(workload.leaf, workload.gpus * workload.missing)
 
 
-def misjudged(state: State, quotas: Quotas) -> list[Workload]:
+def misjudged(state: State, quotas: Quotas, holding: Iterable[Workload]) -> list[Workload]:
     """What runs funded beyond its team's quota, then what runs unfunded though there is room in it.
 
     Within the quota are those held and protected, then by priority, then those that run longest, as far as they fit.
     """
+    teams: dict[str, list[Workload]] = {team: [] for team in quotas.by_team}
+    for workload in holding:
+        if workload.leaf is not None and workload.status in (Status.RUNNING, Status.HELD):
+            teams[workload.leaf].append(workload)
     found: list[Workload] = []
-    left = {team: quota.gpus for team, quota in quotas.by_team.items()}
-    running = [w for w in state.workloads.values() if w.leaf is not None and w.status in (Status.RUNNING, Status.HELD)]
-    running.sort(key=lambda workload: (not _is_bound(state, workload), *_standing(workload)))
-    for workload in running:
-        team, gpus = workload.leaf or "", size(workload)
-        fits = gpus <= left[team]
-        if fits or _is_bound(state, workload):
-            left[team] -= gpus
-            fits = True
-        if workload.status is Status.RUNNING and workload.funded is not fits:
-            found.append(workload)
-    return sorted(found, key=lambda workload: not workload.funded)
+    for team, running in teams.items():
+        left = quotas.by_team[team].gpus
+        if sum([workload.gpus * workload.replicas for workload in running]) <= left:  # in any order all of it fits
+            found += [workload for workload in running if workload.status is Status.RUNNING and not workload.funded]
+            continue
+        for workload in sorted(running, key=lambda workload: _standing(state, workload)):
+            gpus = size(workload)
+            fits = gpus <= left or _is_bound(state, workload)
+            if fits:
+                left -= gpus
+            if workload.status is Status.RUNNING and workload.funded is not fits:
+                found.append(workload)
+    return sorted(found, key=lambda workload: (not workload.funded, *_standing(state, workload)))
 
 
 def _is_bound(state: State, workload: Workload) -> bool:
@@ -206,8 +227,8 @@ def _is_bound(state: State, workload: Workload) -> bool:
     return workload.status is Status.HELD or (workload.funded and state.now < workload.protected_until)
 
 
-def _standing(workload: Workload) -> tuple[int, int, str]:
-    return -workload.priority, workload.bound_at, workload.id
+def _standing(state: State, workload: Workload) -> tuple[bool, int, int, str]:
+    return not _is_bound(state, workload), -workload.priority, workload.bound_at, workload.id
 
 
 def first_to_go(state: State, workloads: Iterable[str]) -> list[Workload]:
@@ -217,12 +238,14 @@ def first_to_go(state: State, workloads: Iterable[str]) -> list[Workload]:
     return found
 
 
-def borrowers(state: State, quotas: Quotas) -> Iterator[Workload]:
-    """What teams run beyond their quotas: who borrows most by weight first, by priority without fair share."""
-    if not quotas.fair_share:
+def borrowers(state: State, now: Count) -> Iterator[Workload]:
+    """What teams run beyond their quotas: who borrows most by weight first, by priority without fair share.
+
+    Who was taken counts no more in `now`.
+    """
+    if not now.quotas.fair_share:
         yield from first_to_go(state, [name for leaf in state.root.leaves for name in leaf.unfunded])
         return
-    now = Count(state, quotas)
     left = {leaf.id: first_to_go(state, leaf.unfunded)[::-1] for leaf in state.root.leaves if leaf.unfunded}
     while left:
         team = max(left, key=lambda team: (*now.share(team), team))

@@ -7,7 +7,7 @@ from app.core.scheduling.budgets import Budget, is_ahead_by
 from app.core.scheduling.decisions import Standing
 from app.core.scheduling.packing import Host, Pool, fit
 from app.core.scheduling.queueing import in_order, leaves_from_the_top
-from app.core.scheduling.quotas import borrowers
+from app.core.scheduling.quotas import borrowers, count
 from app.core.scheduling.state import State
 from app.core.scheduling.workload import Workload
 
@@ -27,13 +27,13 @@ Reach = Callable[[Host], bool]
 def unfunded(state: State, reach: Reach) -> Iterator[Workload]:
     """The unfunded work within reach, that without a budget first, then the leaves from the highest ratio down."""
     if state.stray.unfunded:
-        yield from _cheapest(state, state.stray.unfunded, reach)
+        yield from cheapest(state, state.stray.unfunded, reach)
     if state.quotas is not None:
-        yield from borrowers(state, state.quotas)
+        yield from borrowers(state, count(state))
         return
     if state.root.unfunded_below:
         for leaf in leaves_from_the_top(state, state.root, _unfunded_below):
-            yield from _cheapest(state, leaf.unfunded, reach)
+            yield from cheapest(state, leaf.unfunded, reach)
 
 
 def funded(state: State, workload: Workload) -> list[tuple[Budget, list[str]]]:
@@ -132,7 +132,7 @@ def after_expired(gpus: int, pools: list[Pool]) -> Reach:
     return lambda host: host.room + host.unfunded + host.expired >= gpus and host.pool in pools
 
 
-def _cheapest(state: State, names: Iterable[str], reach: Reach) -> list[Workload]:
+def cheapest(state: State, names: Iterable[str], reach: Reach) -> list[Workload]:
     """Who loses the least since a checkpoint comes first (FS-7), of those that are on a host within reach."""
     now, hosts = state.now, state.hosts
     workloads = []
@@ -165,7 +165,7 @@ def for_gang(state: State, workload: Workload, replicas: int, pools: list[Pool],
     if not _may_suffice(state, yielding, gpus * replicas, pools):
         return None
     reach = after_expired(gpus, pools)
-    expired = (victim for _, names in yielding for victim in _cheapest(state, names, reach) if victim is not workload)
+    expired = (victim for _, names in yielding for victim in cheapest(state, names, reach) if victim is not workload)
     return choose(state, gpus, replicas, pools, chain(unfunded(state, reach), expired))
 
 
@@ -216,12 +216,12 @@ def _change(
 ) -> int | None:
     """How many more replicas fit when the victim leaves (or stays after all); None: it is on none of these hosts."""
     made: int | None = None
-    for name, count in victim.places.items():
+    for name, replicas in victim.places.items():
         host = state.hosts[name]
         if host.pool not in pools:
             continue
         before = gain.get(name, 0)
-        after = gain[name] = before + sign * count * victim.gpus
+        after = gain[name] = before + sign * replicas * victim.gpus
         made = (made or 0) + max(0, host.room + after) // gpus - max(0, host.room + before) // gpus
     return made
 
@@ -231,10 +231,10 @@ def _places(state: State, gpus: int, replicas: int, pools: list[Pool], gain: dic
     found: dict[str, int] = {}
     hosts = [state.hosts[name] for name, gained in gain.items() if gained]
     for host in sorted(hosts, key=lambda host: (host.room + gain[host.id], host.number)):
-        count = min(replicas, max(0, host.room + gain[host.id]) // gpus)
-        if count:
-            found[host.id] = count
-            replicas -= count
+        several = min(replicas, max(0, host.room + gain[host.id]) // gpus)
+        if several:
+            found[host.id] = several
+            replicas -= several
     if replicas:
         found.update(fit(pools, gpus, replicas, {host.id for host in hosts}) or {})
     return found
