@@ -241,3 +241,19 @@ async def named(tx: Tx, world: str, name: str) -> Job | None:
         name,
     )
     return Job(*row) if row else None
+
+
+async def in_world(tx: Tx, world: str, text: str, ended: bool | None, limit: int) -> list[Job]:
+    """The newest jobs of all projects and regions first: those whose display name, or id, contains the text; those
+    that have ended, or have not, None: either."""
+    rows = await tx.fetch(
+        f"""SELECT {JOB.select} FROM custom_job WHERE world = $1 AND deleted_at IS NULL
+        AND (position(lower($2) IN lower(display_name)) > 0 OR job_id = $2)
+        AND ($3::boolean IS NULL OR (ended_at IS NOT NULL) = $3)
+        ORDER BY created_at DESC, account, region, number DESC LIMIT $4""",
+        world,
+        text,
+        ended,
+        limit,
+    )
+    return [Job(*row) for row in rows]

@@ -97,3 +97,16 @@ async def of_job(
         *(scope.world, scope.account, scope.region, job_id, after, task, since),
     )
     return [(row["seq"], Line(*tuple(row)[1:])) for row in rows]
+
+
+async def tail(
+    tx: Tx, scope: Scope, job_id: str, *, task: str | None, severities: Sequence[str], before: int | None, limit: int
+) -> list[tuple[int, Line]]:
+    """Up to `limit` lines of the job of these severities, the newest first: those with numbers below `before`."""
+    rows = await tx.fetch(
+        f"""SELECT l.seq, {_LINE} FROM log_line l WHERE world = $1 AND account = $2 AND region = $3 AND job_id = $4
+        AND ($5::text IS NULL OR task = $5) AND severity = ANY($6) AND ($7::bigint IS NULL OR seq < $7)
+        ORDER BY seq DESC LIMIT {int(limit)}""",
+        *(scope.world, scope.account, scope.region, job_id, task, list(severities), before),
+    )
+    return [(row["seq"], Line(*tuple(row)[1:])) for row in rows]

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from app.core.errors import Invalid
 from app.core.job import FINAL, Job, state
 from app.core.log_filter import Clocks, log_filter, needed
-from app.core.log_lines import Line, Place, entry
+from app.core.log_lines import SEVERITIES, Line, Place, entry
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.store import logs
@@ -82,3 +83,18 @@ async def of_job(
     scope = Scope(world, job.account, job.region)
     lines = await logs.of_job(tx, scope, job.job_id, task=task, since=since, after=after, limit=limit)
     return JobLog(job, lines, state(job, now) in FINAL)
+
+
+async def tail(
+    tx: Tx, world: str, named: str, *, task: str | None, least: str, before: int | None, limit: int
+) -> JobLog:
+    """The newest lines of a job, in order, as severe as `least` or more: those with numbers below `before`. NotFound;
+    Invalid for no severity."""
+    if least not in SEVERITIES:
+        raise Invalid(f"There is no severity {least[:40]!r}. Give one of {', '.join(SEVERITIES)}.")
+    job = await jobs.named(tx, world, named)
+    now = (await read(tx, world)).now
+    severities = [name for name, rank in SEVERITIES.items() if rank >= SEVERITIES[least]]
+    scope = Scope(world, job.account, job.region)
+    lines = await logs.tail(tx, scope, job.job_id, task=task, severities=severities, before=before, limit=limit)
+    return JobLog(job, lines[::-1], state(job, now) in FINAL)

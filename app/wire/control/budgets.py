@@ -1,6 +1,5 @@
 """The tree of budgets: who may claim which part of the GPUs, and how much in all (FS-1, FS-3, CT-10)."""
 
-from fractions import Fraction
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query
@@ -10,6 +9,7 @@ from app.core.budget_plan import Wanted
 from app.core.budget_shares import Share
 from app.core.budget_tree import LONGEST_NAME, MOST_AMOUNT, MOST_BUDGETS, MOST_WEIGHT, ROOT, Change, Node, Period, Unit
 from app.core.budget_tree import Limit as CoreLimit
+from app.core.ratios import decimal, exact
 from app.core.times import from_millis, to_iso
 from app.usecases import budget_reports, budgets
 from app.usecases.known_fleets import FleetOf, pool_name
@@ -254,8 +254,8 @@ def _shown(node: Node) -> Budget:
         name=node.name,
         parent=node.parent or None,
         weight=node.weight,
-        fraction=_exact(node.fraction),
-        claim=_exact(node.claim),
+        fraction=exact(node.fraction),
+        claim=exact(node.claim),
         is_leaf=node.is_leaf,
         limits=[_limit(one) for one in node.limits],
     )
@@ -265,18 +265,8 @@ def _share(of: FleetOf, share: Share) -> BudgetShare:
     facts = {name: getattr(share, name) for name in Share.__slots__ if name != "ratio"}
     pool = pool_name(of.scope, of.pool) if of.pool else None
     return BudgetShare(
-        cluster_arn=of.arn, pool=pool, ratio=None if share.ratio is None else _decimal(share.ratio), **facts
+        cluster_arn=of.arn, pool=pool, ratio=None if share.ratio is None else decimal(share.ratio, 3), **facts
     )
-
-
-def _decimal(ratio: Fraction) -> str:
-    """Three decimals, rounded half up."""
-    thousandths = (2000 * ratio.numerator + ratio.denominator) // (2 * ratio.denominator)
-    return f"{thousandths // 1000}.{thousandths % 1000:03d}"
-
-
-def _exact(fraction: Fraction) -> str:
-    return f"{fraction.numerator}/{fraction.denominator}"
 
 
 def _told(made: list[Change]) -> Changes:

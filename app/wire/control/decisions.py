@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
+from app.core.ratios import decimal, exact
 from app.core.scheduling.budgets import Ratio as CoreRatio
 from app.core.times import from_millis, to_iso
 from app.usecases import fleet_policies
@@ -123,10 +124,8 @@ def ratio(budget: str, value: CoreRatio) -> Ratio:
     over, under = value
     if not under:
         return Ratio(budget=budget, ratio=f"{over}/0", decimal=None)
-    exact = Fraction(over, under)
-    places = (20_000 * exact.numerator + exact.denominator) // (2 * exact.denominator)
-    text = f"{exact.numerator}/{exact.denominator}"
-    return Ratio(budget=budget, ratio=text, decimal=f"{places // 10_000}.{places % 10_000:04d}")
+    share = Fraction(over, under)
+    return Ratio(budget=budget, ratio=exact(share), decimal=decimal(share, 4))
 
 
 def moment(milliseconds: int) -> str:
