@@ -22,6 +22,19 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("bill", "Bill", "b"),
         ),
     ),
+    (
+        "Scheduling",
+        (
+            Entry("queue", "Queue", "q"),
+            Entry("workloads", "Workloads", "w"),
+            Entry("jobs", "Jobs", "j"),
+            Entry("shares", "Fair shares", "s"),
+            Entry("budgets", "Budgets", "u"),
+            Entry("node-times", "Nodes over time", "t"),
+            Entry("hosts", "Hosts", "h"),
+            Entry("fleets", "Fleets", "l"),
+        ),
+    ),
 )
 
 

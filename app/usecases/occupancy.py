@@ -9,7 +9,7 @@ from app.core.occupancy import Occupancy, Row, Stay, paired
 from app.core.scheduling.policy import DAY, HOUR
 from app.core.scope import Scope
 from app.core.times import from_millis, to_millis
-from app.store import hosts, occupancy, sessions
+from app.store import hosts, occupancy
 from app.store.db import Tx
 from app.store.hosts import HostOf
 from app.store.occupancy import Admitted, Reserving, StayRow
@@ -27,7 +27,6 @@ async def occupancy_of(tx: Tx, world: str, cluster: Cluster, since: int, until: 
     """The cluster's nodes with what was on them within [since, until), in milliseconds. Invalid: no such window."""
     if not 0 <= since < until or until - since > LONGEST:
         raise Invalid(f"The window must end after it begins, and be of {LONGEST // DAY} days at most.")
-    await sessions.see_one_state(tx)
     now, scope, fleet = to_millis((await clocks.read(tx, world)).now), Scope(world, *_home(cluster)), cluster.cluster_id
     rows = await occupancy.stays(tx, scope, fleet, from_millis(since), from_millis(until), MOST_STAYS + 1)
     names = list(dict.fromkeys(row.workload for row in rows))

@@ -18,7 +18,9 @@ class Browser:
     http: httpx.Client = field(init=False)
 
     def __post_init__(self) -> None:
-        self.http = httpx.Client(base_url=self.world.base, headers={"origin": self.world.base}, follow_redirects=True)
+        self.http = httpx.Client(
+            base_url=self.world.base, headers={"origin": self.world.base}, follow_redirects=True, timeout=60
+        )
 
     def get(self, path: str = "", status: int = 200, **parameters: Any) -> str:
         """The page at a path inside the world."""

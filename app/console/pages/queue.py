@@ -1,0 +1,172 @@
+"""Who waits, in the order in which they are served, and why each does (FS-13)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+from markupsafe import Markup
+
+from app.console.drawing.bars import parts
+from app.console.figures import Figure, figure, reason_kind
+from app.console.page import Page, PageOf
+from app.core.job_labels import Home
+from app.core.times import WorldTime, from_millis, millis
+from app.store.db import Tx
+from app.usecases import budgets, clocks, fleet_policies, hosts, known_clusters, queues
+from app.usecases.fleet_policies import Fleet
+from app.usecases.hosts import Shown
+from app.usecases.queues import Queued
+
+router = APIRouter()
+LIMIT = 200
+MOST_PROTECTED = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One that waits. `place` is its turn on its fleet, `waited` milliseconds."""
+
+    place: int
+    of: Queued
+    where: str
+    workload: str | None
+    kind: str
+    """The colour of its reason."""
+    ratio: Figure | None
+    waited: int
+    earliest: WorldTime | None
+    earliest_in: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Protected:
+    """Funded work that nobody may evict until then, on so many GPUs of hosts."""
+
+    workload: str
+    shown: str
+    cluster: str
+    gpus: int
+    hosts: int
+    until: WorldTime
+    for_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class FleetHead:
+    """A fleet's GPUs by what they do."""
+
+    name: str
+    of: Fleet
+    bar: Markup
+    as_of: WorldTime | None
+    due: Sequence[tuple[str, WorldTime]]
+    """T of each reservation."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    lines: Sequence[Line]
+    is_cut: bool
+    fleets: Sequence[FleetHead]
+    protected: Sequence[Protected]
+    cluster: str | None
+    budget: str | None
+    clusters: Sequence[str]
+    budgets: Sequence[str]
+
+
+@router.get("/queue")
+async def show(page: PageOf) -> Response:
+    """The queue."""
+    cluster, budget = page.given.get("cluster") or None, page.given.get("budget") or None
+    view = await page.db.run(_read, page, cluster, budget)
+    return await page.answer("queue.html", view, title="Queue")
+
+
+async def _read(tx: Tx, page: Page, cluster: str | None, budget: str | None) -> View:
+    waiting = await queues.queue(tx, page.world, cluster, budget, LIMIT + 1)
+    now = (await clocks.read(tx, page.world)).now
+    living = await known_clusters.living(tx, page.world, cluster)
+    home = Home(page.settings.default_account, page.settings.default_region)
+    busy = [one for one in living if one.hosts]
+    fleets = [await fleet_policies.show(tx, page.world, one.arn, home) for one in busy]
+    if cluster is None:
+        fleets += await fleet_policies.pools(tx, page.world, None)
+    found = [host for one in busy for host in await hosts.listed(tx, page.world, one.arn)]
+    every = living if cluster is None else await known_clusters.living(tx, page.world, None)
+    return View(
+        lines=lines(waiting[:LIMIT], now),
+        is_cut=len(waiting) > LIMIT,
+        fleets=[fleet_head(one) for one in fleets],
+        protected=protected(found, now),
+        cluster=cluster,
+        budget=budget,
+        clusters=[one.name for one in every],
+        budgets=[one.name for one in await budgets.nodes(tx, page.world)],
+    )
+
+
+def lines(waiting: Iterable[Queued], now: WorldTime) -> list[Line]:
+    """Each with its turn on its own fleet."""
+    turns: dict[str, int] = {}
+    found = []
+    for one in waiting:
+        where = one.cluster.name if one.cluster is not None else one.pool or "quota of its region"
+        turns[where] = turns.get(where, 0) + 1
+        found.append(_line(one, where, turns[where], now))
+    return found
+
+
+def _line(one: Queued, where: str, place: int, now: WorldTime) -> Line:
+    told = one.told
+    is_of_fleet = one.cluster is not None or one.pool is not None
+    earliest = None if told is None or told.earliest is None else from_millis(told.earliest)
+    return Line(
+        place=place,
+        of=one,
+        where=where,
+        workload=one.name.rpartition("/")[2] if is_of_fleet else None,
+        kind=reason_kind(one.reason),
+        ratio=figure(told.ratios[-1][1]) if told is not None and told.ratios else None,
+        waited=max(0, millis(one.queued_at, now)),
+        earliest=earliest,
+        earliest_in=None if earliest is None else max(0, millis(now, earliest)),
+    )
+
+
+def fleet_head(one: Fleet) -> FleetHead:
+    gpus = one.gpus
+    values = (
+        (gpus.allocated, "accent", "allocated"),
+        (gpus.held, "busy", "held for who starts soon"),
+        (gpus.free, "ok", "free"),
+        (gpus.draining + gpus.drained, "warn", "draining or drained"),
+    )
+    label = f"{gpus.allocated:,} of {gpus.total:,} GPUs allocated, {gpus.free:,} free"
+    return FleetHead(
+        name=one.of.cluster or one.of.fleet,
+        of=one,
+        bar=parts(values, gpus.total, label),
+        as_of=None if one.as_of is None else from_millis(one.as_of),
+        due=[(kept.workload, from_millis(kept.due)) for kept in one.reservations],
+    )
+
+
+def protected(found: Iterable[Shown], now: WorldTime) -> list[Protected]:
+    """Whose protection lasts, the first to end first."""
+    sums: dict[tuple[str, str], list[int]] = {}
+    facts: dict[tuple[str, str], tuple[str, int]] = {}
+    for host in found:
+        for one in host.of.residents:
+            if one.protected_until is not None and from_millis(one.protected_until) > now:
+                key = (host.cluster.name, one.workload)
+                gpus, count = sums.get(key, (0, 0))
+                sums[key] = [gpus + one.gpus, count + 1]
+                facts[key] = (one.shown, one.protected_until)
+    told = []
+    for (cluster, name), (gpus, count) in sums.items():
+        shown, ends = facts[cluster, name]
+        until = from_millis(ends)
+        told.append(Protected(name, shown, cluster, gpus, count, until, millis(now, until)))
+    return sorted(told, key=lambda one: (one.until, one.shown))[:MOST_PROTECTED]
