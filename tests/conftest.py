@@ -18,6 +18,13 @@ from app.store.migrate import ensure_schema
 from tests import census
 from tests.kit import Running, TestWorld, serving
 
+NOT_FOR_LONG = (
+    "ALTER SYSTEM SET fsync = off",
+    "ALTER SYSTEM SET full_page_writes = off",
+    "SELECT pg_reload_conf()",
+)
+"""Nothing of a test's database has to outlive the machine. Tests of killed servers start servers of their own."""
+
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[EmbeddedPostgres]:
@@ -26,9 +33,17 @@ def postgres() -> Iterator[EmbeddedPostgres]:
     directory.chmod(0o755)  # as root the server runs as another user, who must get in
     server = EmbeddedPostgres(directory)
     asyncio.run(server.start())
+    asyncio.run(_run(server.dsn, *NOT_FOR_LONG))
     yield server
     asyncio.run(server.stop())
     shutil.rmtree(directory, ignore_errors=True)
+
+
+async def _run(dsn: str, *statements: str) -> None:
+    connection = await asyncpg.connect(dsn)
+    for statement in statements:
+        await connection.execute(statement)
+    await connection.close()
 
 
 @pytest.fixture(scope="session")
@@ -41,17 +56,11 @@ def dsn(postgres: EmbeddedPostgres) -> str:
 @pytest.fixture
 def fresh(postgres: EmbeddedPostgres) -> Iterator[str]:
     """The DSN of a database of its own, with the schema and no world: one that no service has seen."""
-
-    async def run(statement: str) -> None:
-        connection = await asyncpg.connect(postgres.dsn)
-        await connection.execute(statement)
-        await connection.close()
-
-    asyncio.run(run("CREATE DATABASE fresh"))
+    asyncio.run(_run(postgres.dsn, "CREATE DATABASE fresh"))
     dsn = postgres.dsn.replace("/postgres?", "/fresh?")
     asyncio.run(ensure_schema(dsn))
     yield dsn
-    asyncio.run(run("DROP DATABASE fresh WITH (FORCE)"))
+    asyncio.run(_run(postgres.dsn, "DROP DATABASE fresh WITH (FORCE)"))
 
 
 @pytest_asyncio.fixture(scope="session")
