@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,6 +33,15 @@ def client(request: pytest.FixtureRequest, world: TestWorld) -> Iterator[Driver]
         made = CommandLine(world)
     yield made
     made.close()
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """An empty folder that others may enter: as root the database runs as another user."""
+    made = Path(tempfile.mkdtemp(prefix="wt-clients-"))
+    made.chmod(0o755)
+    yield made
+    shutil.rmtree(made, ignore_errors=True)
 
 
 @pytest.fixture

@@ -3,9 +3,7 @@
 import re
 import shutil
 import subprocess
-import tempfile
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -92,15 +90,12 @@ def packages(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def home() -> Iterator[Path]:
-    """With the examples that need boto3 alone. As root the database runs as another user, who must get in."""
-    made = Path(tempfile.mkdtemp(prefix="wt-kit-"))
-    made.chmod(0o755)
+def home(open_folder: Path) -> Path:
+    """With the examples that need boto3 alone."""
     for path in EXAMPLES.iterdir():
         if path.is_file() and "launcher" not in path.name:
-            shutil.copy(path, made)
-    yield made
-    shutil.rmtree(made, ignore_errors=True)
+            shutil.copy(path, open_folder)
+    return open_folder
 
 
 @pytest.fixture

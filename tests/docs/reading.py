@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "CONTRIBUTING.md"]
+DOCUMENTS = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "clients").rglob("*.md")),
+    ROOT / "CONTRIBUTING.md",
+]
 _FENCE = re.compile(
     r"(?:<!-- (?P<note>(?:exit|file): [^>]+?) -->\n)?^```(?P<language>[a-z]*)\n(?P<body>.*?)^```$", re.M | re.S
 )

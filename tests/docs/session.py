@@ -9,6 +9,7 @@ from pathlib import Path
 from tests.docs.reading import ROOT
 
 _MARK = "end-of-step"
+KIT = ROOT / "clients" / "python" / "src"
 PATIENCE = 60.0  # wall seconds for one command; only a failure waits so long
 
 
@@ -26,7 +27,9 @@ class Session:
             env=kept
             | {
                 "PATH": path,
-                "PYTHONPATH": str(ROOT),
+                "PYTHONPATH": f"{ROOT}{os.pathsep}{KIT}",
+                "PYTEST_PLUGINS": "windtunnel_testkit.plugin",  # as if the kit were installed, and none of ours
+                "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
                 "HOME": str(folder),
                 "LC_ALL": "C.UTF-8",
                 "WINDTUNNEL_ENDPOINT": endpoint,
