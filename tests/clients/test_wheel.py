@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -121,3 +122,13 @@ def test_the_wheel_serves_by_itself(address: str) -> None:
     client.create_cluster(**REQUEST)
     httpx.post(f"{address}/_windtunnel/clock/advance", json={"by": 600}, timeout=PATIENCE).raise_for_status()
     assert client.describe_cluster(ClusterName=REQUEST["ClusterName"])["ClusterStatus"] == "InService"
+
+
+def test_the_console_comes_with_its_assets(address: str) -> None:
+    """All that the first page names is served by the wheel."""
+    page = httpx.get(f"{address}/console", follow_redirects=True)
+    assert page.status_code == 200
+    named = re.findall(r'<(?:link|script)\b[^>]*\b(?:href|src)="([^"]+)"', page.text)
+    found = {path: httpx.get(f"{address}{path}").status_code for path in named}
+    assert {path.rpartition(".")[2] for path in named} >= {"css", "js"}
+    assert set(found.values()) == {200}, found

@@ -17,6 +17,10 @@ _FENCE = re.compile(
 )
 
 
+LINKED = [*DOCUMENTS, *sorted((ROOT / "examples").rglob("*.md")), *sorted((ROOT / "clients").rglob("*.md"))]
+"""Whose links are followed: also those of pages whose commands other tests run."""
+
+
 @dataclass(frozen=True)
 class Step:
     """Something to do. `shown` is the output in the document; None where the document shows none."""
@@ -58,6 +62,15 @@ def _commands(body: str, line: int, exit_code: int) -> Iterator[Step]:
         shown = "\n".join(lines[end + 1 :]).strip("\n")
         yield Step(line, "\n".join(lines[: end + 1]), shown or None, exit_code)
         line += len(lines)
+
+
+def links(document: Path) -> Iterator[tuple[Path, str]]:
+    """What a document's relative links name, and the heading in it or an empty text."""
+    text = re.sub(r"^```.*?^```$", "", document.read_text(), flags=re.M | re.S)
+    for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"\s*\n\s*", " ", text).replace("]( ", "](")):
+        if not re.match(r"[a-z]+:", target):
+            name, _, fragment = target.partition("#")
+            yield (document.parent / name).resolve() if name else document, fragment
 
 
 _VARYING = (

@@ -93,19 +93,3 @@ def test_what_is_not_run_exists() -> None:
                     [sys.executable, "-m", "app.cli", found[1], "--help"], capture_output=True, text=True, check=True
                 ).stdout
                 assert [each for each in re.findall(r"--[a-z-]+", found[2]) if each not in shown] == [], where
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_links_lead_somewhere(document: Path) -> None:
-    """Every relative link is a file, and its fragment a heading of that file."""
-    text = re.sub(r"^```.*?^```$", "", document.read_text(), flags=re.M | re.S)
-    for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"\s*\n\s*", " ", text).replace("]( ", "](")):
-        if re.match(r"[a-z]+:", target):
-            continue
-        name, _, fragment = target.partition("#")
-        path = (document.parent / name) if name else document
-        assert path.exists(), f"{document.name}: {target}"
-        if fragment:
-            headings = re.findall(r"^#+ (.+)$", path.read_text(), re.M)
-            known = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-            assert fragment in known, f"{document.name}: {target}"

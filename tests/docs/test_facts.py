@@ -13,6 +13,7 @@ from tests.docs.reading import ROOT, matches
 
 README = (ROOT / "README.md").read_text()
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
+FAULTS = (ROOT / "docs" / "howto" / "faults.md").read_text()
 FIDELITY = (ROOT / "docs" / "fidelity.md").read_text()
 _STAGES = {
     "The cluster's own set-up": "setup",
@@ -61,10 +62,8 @@ def test_the_banner_is_the_real_one() -> None:
     assert matches(shown[1], banner(settings, clock, ephemeral=False))
 
 
-def test_the_operations_are_the_emulated_ones() -> None:
-    rows = _rows(README.partition("## What is emulated")[2].partition("\n## ")[0])
-    told = {name for cells in rows.values() for name in re.findall(r"\b[A-Z][A-Za-z]+\b", " ".join(cells))}
-    assert told == {name for service in emulated.services() for name in service.operations}
+def test_the_operations_are_counted() -> None:
+    """Each by name is in docs/coverage.md, which is generated."""
     count = len(next(s for s in emulated.services() if "CreateCluster" in s.operations).operations)
     assert f"{count} SageMaker operations" in README
 
@@ -95,4 +94,4 @@ def test_stages_take_what_is_told() -> None:
 
 def test_the_effects_of_faults_are_told() -> None:
     """CT-3."""
-    assert {name for name in _rows(OPERATIONS) if name in EFFECTS} == set(EFFECTS)
+    assert {name for name in _rows(FAULTS) if name in EFFECTS} == set(EFFECTS)
