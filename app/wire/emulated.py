@@ -4,9 +4,11 @@ import importlib
 import pkgutil
 
 from app.core.world import MOTO
+from app.usecases.fault_aims import Apis
 from app.wire import cost_explorer
 from app.wire import sagemaker as topics
 from app.wire.aws.registry import AwsService
+from app.wire.google import errors as google
 from app.wire.google import storage_dialect
 from app.wire.moto import dialect as moto
 
@@ -35,3 +37,8 @@ def operations() -> dict[str, frozenset[str]]:
         storage_dialect.API: frozenset(storage_dialect.OPERATIONS),
         log_entries.API: frozenset({log_entries.OPERATION}),
     }
+
+
+def apis() -> Apis:
+    """At what fault rules may aim."""
+    return Apis(operations(), GOOGLE, tuple(google.Code.__members__))

@@ -1,6 +1,5 @@
 """Rules by which things go wrong (CT-3)."""
 
-import difflib
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
@@ -11,7 +10,7 @@ from app.core.effects import LATENCY
 from app.core.errors import Invalid
 from app.core.faults import Rule
 from app.core.times import to_iso
-from app.usecases import faults
+from app.usecases import fault_aims, faults
 from app.wire import emulated
 from app.wire.control.vocabulary import (
     MOST_NODES,
@@ -24,7 +23,6 @@ from app.wire.control.vocabulary import (
     ServiceOf,
     WorldOf,
 )
-from app.wire.google import errors as google
 
 router = APIRouter(tags=["faults"])
 Name = Annotated[str, Field(min_length=1, max_length=256, pattern=TEXT)]
@@ -197,11 +195,10 @@ def rule_of(given: FaultRule) -> Rule:
     facts: dict[str, Any] = given.model_dump(exclude={"probability", "every", "seconds"})
     if given.cluster is not None and given.cluster.startswith("arn:"):
         facts |= _of_arn(given.cluster)
-    _check_api(given.api, given.operation)
-    if given.effect == "api-error" and given.code is not None:
-        _check_code(given.code, given.api, given.operation)
     chance = MILLION if given.probability is None else round(given.probability * MILLION)
-    return Rule(rule_id="", probability=chance, every=given.every or 1, **facts | _length(given))
+    rule = Rule(rule_id="", probability=chance, every=given.every or 1, **facts | _length(given))
+    fault_aims.check(rule, emulated.apis())
+    return rule
 
 
 def _length(given: FaultRule) -> dict[str, int]:
@@ -213,27 +210,6 @@ def _length(given: FaultRule) -> dict[str, int]:
     if given.seconds != int(given.seconds):
         raise Invalid(f"'seconds' of {given.effect} must be whole.")
     return {"seconds": int(given.seconds)}
-
-
-def _check_api(api: str | None, operation: str | None) -> None:
-    services = emulated.operations()
-    if api is not None and api not in services:
-        raise Invalid(f"There is no API '{api}' here. Choose one of: {', '.join(services)}.")
-    known = [name for each, names in services.items() if api in (None, each) for name in names]
-    if operation is not None and operation not in known:
-        near = difflib.get_close_matches(operation, known, n=1)
-        hint = f"Did you mean {near[0]}?" if near else "Write it as CreateCluster."
-        raise Invalid(f"{api or 'No API here'} {'lacks' if api else 'has'} the operation '{operation[:80]}'. {hint}")
-
-
-def _check_code(code: str, api: str | None, operation: str | None) -> None:
-    """Google's APIs have canonical codes and no others; AWS's have any."""
-    struck = [
-        each for each, names in emulated.operations().items() if api in (None, each) and operation in (None, *names)
-    ]
-    if emulated.GOOGLE.issuperset(struck) and code.upper() not in google.Code.__members__:
-        known = ", ".join(google.Code.__members__)
-        raise Invalid(f"{' or '.join(struck)} has no code '{code}'. Choose one of: {known}.")
 
 
 def _of_arn(arn: str) -> dict[str, str]:
