@@ -82,7 +82,7 @@ class Application:
     def _load_console(self) -> App:
         from app.console.application import application
 
-        return application(self.service)
+        return application(self.service, emulated.apis())
 
 
 class Later:

@@ -17,7 +17,8 @@ _OTHER = "other"
 
 @dataclass(frozen=True, slots=True)
 class RequestRecord:
-    """One answered request. `code` is the error's code or None; `ignored` are members that nobody knows."""
+    """One answered request. `code` is the error's code or None; `ignored` are members that nobody knows; `faults` are
+    the ids of the rules that struck it."""
 
     request_id: str
     api: str
@@ -27,6 +28,7 @@ class RequestRecord:
     code: str | None
     duration_ms: float
     ignored: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
 
 
 class RequestLog:
@@ -71,6 +73,7 @@ def _facts(record: RequestRecord, operation: str) -> dict[str, object]:
         "code": record.code,
         "duration_ms": round(record.duration_ms, 3),
         "ignored": [one_line(member) for member in record.ignored],
+        "faults": list(record.faults),
     }
 
 

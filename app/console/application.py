@@ -14,21 +14,27 @@ from app.console.gate import Gate
 from app.console.journeys import Journeys
 from app.console.page import page_of
 from app.console.pages import PAGES
+from app.console.questions import Questions
+from app.console.simulations import Simulations
 from app.core.errors import DomainError, NotFound
 from app.core.scope import DEFAULT_WORLD
 from app.service import Service
+from app.usecases.fault_aims import Apis
 
 _STATUSES: dict[type[DomainError], int] = {NotFound: 404}
 WORLD = "/console/{world}"
 
 
-def application(service: Service) -> FastAPI:
+def application(service: Service, apis: Apis) -> FastAPI:
     """Every page of the console. None is part of an API, so no document lists them."""
     app = FastAPI(openapi_url=None)
     app.state.service = service
     app.state.deeds = Deeds()
     app.state.journeys = Journeys(service, app.state.deeds)
     app.state.watches = changes.Watches(service)
+    app.state.questions = Questions(service)
+    app.state.simulations = Simulations()
+    app.state.apis = apis
     app.include_router(assets.router)
     app.include_router(entrance.router)
     app.add_api_route("/console", _enter, include_in_schema=False)

@@ -35,6 +35,18 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("fleets", "Fleets", "l"),
         ),
     ),
+    (
+        "World",
+        (
+            Entry("faults", "Faults", "x"),
+            Entry("capacity", "Capacity", "k"),
+            Entry("worlds", "Worlds", "d"),
+            Entry("snapshots", "Snapshots", "p"),
+            Entry("what-if", "What if", "i"),
+            Entry("simulator", "Simulator", "m"),
+            Entry("requests", "Requests", "r"),
+        ),
+    ),
 )
 
 

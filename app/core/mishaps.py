@@ -12,10 +12,14 @@ _ENDINGS = ("api-error", "api-throttle", DROP)
 
 @dataclass(frozen=True, slots=True)
 class Mishap:
-    """A request's fate: the rule that ends it, or None, and how many milliseconds of wall time the answer is late."""
+    """A request's fate: the rule that ends it, or None, and how many milliseconds of wall time the answer is late.
+
+    `rules` are the ids of all that struck it.
+    """
 
     ending: Rule | None
     late_ms: int
+    rules: tuple[str, ...] = ()
 
     @property
     def instead(self) -> Rule | None:
@@ -36,7 +40,8 @@ def befall(faults: Faults, subject: Subject, now: WorldTime) -> Mishap | None:
     ending = faults.strike_any(_ENDINGS, subject, now)
     if late is None and ending is None:
         return None
-    return Mishap(ending, (late.milliseconds or 0) if late else 0)
+    rules = tuple(rule.rule_id for rule in (late, ending) if rule is not None)
+    return Mishap(ending, (late.milliseconds or 0) if late else 0, rules)
 
 
 def may_befall(rules: Iterable[Rule], subject: Subject) -> bool:

@@ -69,9 +69,9 @@ async def _advance(db: Database, name: str, goal: Goal, runner: Runner) -> Advan
 
 async def look(tx: Tx, world: str, since: WorldTime, until: WorldTime) -> Outlook:
     """What has come of the world in [since, until)."""
+    evictions = await fleet_policies.decisions(tx, world, None, None, ("preempt",), None, MOST_LOOKED_AT)
     bill = await bills.bill(tx, world, by="budget", since=since, until=until) if since < until else None
     rows = [one.row for one in await workloads.listed(tx, world, None, None, (), MOST_LOOKED_AT)]
-    evictions = await fleet_policies.decisions(tx, world, None, None, ("preempt",), None, MOST_LOOKED_AT)
     supply = await capacity.overview(tx, world)
     nodes = sum(pool.used for pool in supply.pools) + sum(used for _, _, used in supply.unlimited)
     return outlook(

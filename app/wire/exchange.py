@@ -16,6 +16,8 @@ NO_STATUS = 0
 """What the log shows of a request that got no answer."""
 HANG_UP = "windtunnel.hang_up"
 """Where an ASGI scope keeps what closes its connection; a server that has none gets the refusal sent."""
+MISHAP = "windtunnel.mishap"
+"""Where an ASGI scope keeps what befalls the answer."""
 Befall = Callable[[Scope, str, str, str], Awaitable[Mishap | None]]
 """What befalls a request: (scope, API, operation, the cluster that it names or nothing)."""
 

@@ -14,7 +14,7 @@ from app.failures import is_database_away, report
 from app.request_log import RequestLog, RequestRecord, new_request_id
 from app.usecases import worlds
 from app.wire.dialects import SURFACE, Refusal, Surface, refuse
-from app.wire.exchange import DEADLINE_S
+from app.wire.exchange import DEADLINE_S, MISHAP
 from app.wire.google.storage_dialect import OPERATIONS as STORAGE
 from app.wire.safety import App, AsgiScope, Message, Receive, Send
 
@@ -152,7 +152,8 @@ def _record(scope: AsgiScope, request_id: str, status: int, took_ms: float) -> R
     operation = getattr(scope.get("route"), "name", "")
     who = Scope(scope.get("windtunnel.world", DEFAULT_WORLD), "", "")
     code = None if status < 400 else str(status)
-    return RequestRecord(request_id, scope[SURFACE].value, operation, who, status, code, took_ms)
+    faults = scope[MISHAP].rules if scope.get(MISHAP) is not None else ()
+    return RequestRecord(request_id, scope[SURFACE].value, operation, who, status, code, took_ms, faults=faults)
 
 
 async def unknown_path(scope: AsgiScope, receive: Receive, send: Send) -> None:

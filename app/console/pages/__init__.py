@@ -3,6 +3,7 @@
 from app.console.pages import (
     bill,
     budgets,
+    capacity,
     clock,
     cluster_forms,
     clusters,
@@ -16,11 +17,17 @@ from app.console.pages import (
     nodes,
     overview,
     queue,
+    requests,
     shares,
+    simulator,
+    snapshots,
+    what_if,
     workload,
     workloads,
+    worlds,
 )
 
 _SCHEDULING = (queue, workloads, workload, jobs, logs, shares, budgets, node_times, hosts, fleets)
-PAGES = (overview, clusters, cluster_forms, nodes, events, bill, clock, faults, *_SCHEDULING)
+_WORLD = (faults, capacity, worlds, snapshots, what_if, simulator, requests)
+PAGES = (overview, clusters, cluster_forms, nodes, events, bill, clock, *_SCHEDULING, *_WORLD)
 """Every module with routes below `/console/WORLD`."""

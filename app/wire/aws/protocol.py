@@ -125,6 +125,7 @@ class AwsEndpoint:
                 answer.code,
                 took_ms,
                 tuple(call.ignored),
+                call.mishap.rules if call.mishap is not None else (),
             )
         )
 

@@ -94,6 +94,7 @@ async def read_requests(
                 "code": record.code,
                 "duration_ms": round(record.duration_ms, 3),
                 "ignored": list(record.ignored),
+                "faults": list(record.faults),
             }
             for record in records[:limit]
         ]

@@ -3,10 +3,10 @@
 import orjson
 from fastapi import APIRouter, Request, Response
 
+from app.wire.exchange import MISHAP
 from app.wire.google.log_entries import LogCall, numbered
 from app.wire.google.parameters import STANDARD, unbound, wants_numbers
 from app.wire.google.reading import parsed, refusal
-from app.wire.google.storage_mishaps import MISHAP
 from app.wire.google.storage_requests import ServiceOf, WorldOf
 
 router = APIRouter()

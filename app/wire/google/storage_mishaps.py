@@ -7,7 +7,7 @@ from app.core.effects import DROP
 from app.core.faults import Rule
 from app.core.mishaps import Mishap
 from app.core.scope import Scope
-from app.wire.exchange import AsgiScope, Receive, Send, suffer
+from app.wire.exchange import MISHAP, AsgiScope, Receive, Send, suffer
 from app.wire.google.errors import Code
 from app.wire.google.mishaps import code_of
 from app.wire.google.storage_dialect import API
@@ -15,8 +15,6 @@ from app.wire.google.storage_messages import project_of
 from app.wire.google.storage_requests import ServiceOf, WorldOf
 from app.wire.safety import App, Message
 
-MISHAP = "windtunnel.mishap"
-"""Where a request's scope keeps what befalls its answer."""
 _THROTTLED = "The rate of requests is too high. Reduce it, and try again with exponential back-off."
 
 

@@ -110,7 +110,8 @@ class _Exchange:
         dropped = self._mishap is not None and self._mishap.drops
         code = "Dropped" if dropped else error.code.name if error else None
         status = NO_STATUS if dropped else error.http if error else 200
-        return RequestRecord(self.request_id, API, operation, scope, status, code, took_ms)
+        faults = self._mishap.rules if self._mishap is not None else ()
+        return RequestRecord(self.request_id, API, operation, scope, status, code, took_ms, faults=faults)
 
 
 def _request(found: Method, raw: bytes) -> dict[str, Any]:

@@ -112,7 +112,8 @@ class _Exchange:
     def record(self, status: int, code: str | None, took_ms: float) -> RequestRecord:
         scope = self.call.scope if self.call and self.call.scope else Scope(self._world, "", "")
         operation = self.call.rpc.name if self.call else ""
-        return RequestRecord(self.request_id, API, operation, scope, status, code, took_ms)
+        faults = self.mishap.rules if self.mishap is not None else ()
+        return RequestRecord(self.request_id, API, operation, scope, status, code, took_ms, faults=faults)
 
 
 def _members(body: Any) -> Mapping[str, Any]:
