@@ -20,10 +20,8 @@ def burn_down(one: Standing, now: int) -> str:
     charged: dict[int, int] = {min(day + DAY_MS, now): spent for day, spent in spent_from(one)}
     charged[now] = one.charged
     forecast = {now: one.charged}
-    end = max(one.ends_at or 0, one.met_at or 0, now + (0 if one.ends_at else _AHEAD))
-    for at in {end, one.met_at or end}:
-        if at > now:
-            forecast[at] = one.charged + one.per_hour * (at - now) // HOUR_MS
+    for at in {one.met_at or now, _end(one, min(charged), now)} - {now}:
+        forecast[at] = one.charged + one.per_hour * (at - now) // HOUR_MS
     times = sorted({*charged, *forecast})
     plot = {
         "unit": "GPU-hours" if one.limit.unit is Unit.GPU_HOURS else "US dollars",
@@ -33,6 +31,15 @@ def burn_down(one: Standing, now: int) -> str:
         "limit": [_in(allowed, unit) for _ in times],
     }
     return json.dumps(plot, separators=(",", ":"))
+
+
+def _end(one: Standing, begins: int, now: int) -> int:
+    """How far is forecast: somewhat beyond where the limit is met, else until the period ends."""
+    usual = one.ends_at or now + _AHEAD
+    if one.met_at is None or one.met_at <= now:
+        return usual
+    beyond = one.met_at + max(one.met_at - begins, 4 * HOUR_MS) // 4
+    return beyond if one.ends_at is None else min(beyond, one.ends_at)
 
 
 def spent_from(one: Standing) -> Sequence[tuple[int, int]]:

@@ -257,3 +257,11 @@ async def in_world(tx: Tx, world: str, text: str, ended: bool | None, limit: int
         limit,
     )
     return [Job(*row) for row in rows]
+
+
+async def display_names(tx: Tx, world: str, ids: Sequence[str]) -> dict[str, str]:
+    """The display names of the jobs with these ids, also of such as were deleted."""
+    rows = await tx.fetch(
+        "SELECT job_id, display_name FROM custom_job WHERE world = $1 AND job_id = ANY($2)", world, list(ids)
+    )
+    return dict(map(tuple, rows))

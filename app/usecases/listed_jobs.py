@@ -1,5 +1,6 @@
 """Jobs of all projects and regions of a world, as a page lists them."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from app.core.job import FINAL, Job, JobState, state
@@ -32,3 +33,9 @@ async def listed(tx: Tx, world: str, text: str, wanted: JobState | None, limit: 
         for one in await jobs.in_world(tx, world, text, ended, MOST_SEEN)
     ]
     return [one for one in found if wanted in (None, one.state)][:limit]
+
+
+async def shown(tx: Tx, world: str, workloads: Iterable[str]) -> dict[str, str]:
+    """What those of the workloads that are jobs are called; a job's workload has its id, which is a number."""
+    ids = sorted({name for name in workloads if name.isdecimal()})
+    return await jobs.display_names(tx, world, ids) if ids else {}

@@ -5,8 +5,11 @@ import re
 
 import pytest
 
+from app.console.pages import logs
 from tests.console.pages import Browser, text
-from tests.kit import TestWorld
+from tests.fleets import PARENT, gpu_group, gpus, told
+from tests.fleets import submit as job
+from tests.kit import TestWorld, eks
 from tests.workloads import fleet, funded, statuses, submit
 
 
@@ -37,7 +40,7 @@ def test_the_queue_tells_why_each_waits(lab: TestWorld, browser: Browser) -> Non
     page = text(browser.get("queue"))
     assert "gpus-protected The end of protected work." in page
     assert "no-free-gpus Free GPUs: unfunded work evicts nobody." in page
-    assert "2026-01-01 02:10:00 in 1 h, as things are" in page
+    assert "2026-01-01 02:10:00 in 1 h" in page
     assert "ratio 0.9940" in page, "a week of half the claim, less an hour that the other used"
     assert re.search(r"pretrain demo 16 2 2026-01-01 02:10:00 1 h", page), "what is protected until when"
     assert "0 of 16 GPUs free" in page
@@ -73,10 +76,10 @@ def test_the_tree_spells_its_arithmetic_out(lab: TestWorld, browser: Browser) ->
 
 def test_a_budget_burns_down(lab: TestWorld, browser: Browser) -> None:
     """FS-3: spent, reserved, left, and when the limit is met; as a table and, for scripts, as JSON."""
-    told = text(
+    said = text(
         browser.post("budget/limit", "budgets/research", name="research", amount=40, unit="gpu-hours", period="all")
     )
-    assert f"windtunnel budget limit research 40:gpu-hours:all --world {lab.name}" in told
+    assert f"windtunnel budget limit research 40:gpu-hours:all --world {lab.name}" in said
     page = browser.get("budgets/research")
     read = text(page)
     assert "40 GPU-hours in all" in read
@@ -116,10 +119,10 @@ def test_hosts_are_drained_and_restored(lab: TestWorld, browser: Browser) -> Non
     node = lab.control("GET", "hosts")["hosts"][0]["node"]
     page = text(browser.get("hosts"))
     assert "pretrain 8 GPUs, protected until 2026-01-01 02:10:00 (1 h)" in page
-    told = text(browser.post("host/drain", "hosts", node=node, reason="row 7", then="reboot"))
-    assert f"windtunnel host drain {node} --reason 'row 7' --then reboot --world {lab.name}" in told
-    assert "It takes no new work" in told
-    assert "row 7 empty by 2026-01-01 02:10:00 , in 1 h; then reboot" in told
+    said = text(browser.post("host/drain", "hosts", node=node, reason="row 7", then="reboot"))
+    assert f"windtunnel host drain {node} --reason 'row 7' --then reboot --world {lab.name}" in said
+    assert "It takes no new work" in said
+    assert "row 7 empty by 2026-01-01 02:10:00 , in 1 h; then reboot" in said
     assert lab.control("GET", f"hosts/{node}")["state"] == "draining"
     assert "It takes work again." in text(browser.post("host/resume", "hosts", node=node))
     assert "not marked for maintenance" in text(browser.post("host/resume", "hosts", node=node))
@@ -128,10 +131,10 @@ def test_hosts_are_drained_and_restored(lab: TestWorld, browser: Browser) -> Non
 
 def test_a_workload_is_submitted_and_cancelled(lab: TestWorld, browser: Browser) -> None:
     fields = {"name": "mine", "cluster": "demo", "budget": "product", "gpus": 4, "replicas": 2}
-    told = text(browser.post("workload/submit", "workloads", **fields, min_runtime_minutes=60, runtime_minutes=90))
+    said = text(browser.post("workload/submit", "workloads", **fields, min_runtime_minutes=60, runtime_minutes=90))
     command = "windtunnel workload submit mine --gpus 4 --replicas 2 --cluster demo --budget product --min-runtime 60m"
-    assert f"{command} --runtime 90m --world {lab.name}" in told
-    assert '"min_runtime_seconds": 3600' in told and '"runtime_seconds": 5400' in told
+    assert f"{command} --runtime 90m --world {lab.name}" in said
+    assert '"min_runtime_seconds": 3600' in said and '"runtime_seconds": 5400' in said
     lab.advance(1)
     assert statuses(lab)["mine"] == "waiting"
     assert "From the next pass on" in text(browser.post("workload/priority", "workloads", name="mine", priority=5))
@@ -158,8 +161,8 @@ def test_the_settings_of_a_fleet_are_told_and_changed(lab: TestWorld, browser: B
     assert "fleets/arn" in browser.get("fleets")
     page = text(browser.get("fleets/demo"))
     assert "margin How much lower the ratio must be of who evicts funded work (FS-8). 0.01 0 to 10" in page
-    told = text(browser.post("fleet/set", "fleets/demo", fleet="demo", setting="margin", value="0.02"))
-    assert f"windtunnel fleet set demo margin=0.02 --world {lab.name}" in told
+    said = text(browser.post("fleet/set", "fleets/demo", fleet="demo", setting="margin", value="0.02"))
+    assert f"windtunnel fleet set demo margin=0.02 --world {lab.name}" in said
     assert "changed" in text(browser.get("fleets/demo"))
     browser.post("fleet/set", "fleets/demo", fleet="demo", setting="funded_grace", value="30")
     browser.post("fleet/set", "fleets/demo", fleet="demo", setting="sessions_only", value="yes")
@@ -178,3 +181,51 @@ def test_the_settings_of_a_fleet_are_told_and_changed(lab: TestWorld, browser: B
 def test_a_page_that_is_shown_asks_for_its_content_alone(lab: TestWorld, browser: Browser) -> None:
     for path in (*PAGES, "workloads/launch", "budgets/research", "fleets/demo"):
         assert "<html" not in browser.fragment(path)
+
+
+def test_a_job_shows_its_workers_and_its_error_verbatim(world: TestWorld, browser: Browser) -> None:
+    """VX-7, VX-9: on a cluster, with its labels, restarts and exit codes; and what it wrote."""
+    world.sagemaker.create_cluster(**eks(gpu_group(2)))
+    world.advance(minutes=10)
+    failed = job(world, gpus(1, 8, RUN_SECONDS="60", EXIT_CODE="3"), name="fails").rpartition("/")[2]
+    runs = job(world, gpus(1, 8, RUN_SECONDS="86400"), name="runs").rpartition("/")[2]
+    world.advance(minutes=30)
+    listed = text(browser.get("jobs"))
+    assert "fails" in listed and "runs" in listed and "demo" in listed
+    assert "fails" not in text(browser.get("jobs", text="RUN")) and "runs" in text(browser.get("jobs", text="RUN"))
+    assert "runs" not in text(browser.get("jobs?state=failed"))
+    assert "No job fits" in text(browser.get("jobs?state=cancelled"))
+    page = text(browser.get(f"jobs/{failed}"))
+    error = told(world, f"{PARENT}/customJobs/{failed}").error.message
+    assert "Error, verbatim" in page and error in page
+    assert "workerpool0-0" in page and "windtunnel-cluster demo" in page
+    assert "1 done" in page or "1 stopped" in page
+    written = text(browser.get(f"jobs/{failed}/logs"))
+    assert "workerpool0-0" in written and "no more lines will come" in written
+    assert "No line fits" in text(browser.get(f"jobs/{failed}/logs", severity="EMERGENCY"))
+    assert "service" in text(browser.get(f"jobs/{failed}/logs", task="service"))
+    assert "There is no severity 'LOUD'" in text(browser.get(f"jobs/{failed}/logs", 400, severity="LOUD"))
+    browser.get(f"jobs/{failed}/logs", 400, before="x")
+    name = told(world, f"{PARENT}/customJobs/{runs}").name
+    done = text(browser.post("job/cancel", f"jobs/{runs}", name=name))
+    assert f"{browser.world.endpoint}/v1/{name}:cancel" in done and "cancelling" in done
+    world.advance(minutes=10)
+    assert "cancelled" in text(browser.get(f"jobs/{runs}"))
+    browser.get("jobs/nothing", 404)
+
+
+def test_older_lines_are_a_page_of_their_own(
+    world: TestWorld, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The newest come first to be seen; the others stay reachable by links."""
+    monkeypatch.setattr(logs, "LIMIT", 2)
+    world.sagemaker.create_cluster(**eks(gpu_group(1)))
+    world.advance(minutes=10)
+    name = job(world, gpus(1, 8, RUN_SECONDS="60"), name="talks").rpartition("/")[2]
+    world.advance(minutes=30)
+    page, pages = browser.get(f"jobs/{name}/logs"), 1
+    while found := re.findall(r'href="([^"]*before=[^"]*)" rel="prev"', page):
+        page = browser.http.get(html.unescape(found[0])).text
+        pages += 1
+        assert "To the newest lines" in page
+    assert pages > 1 and 'id="l-1"' in page

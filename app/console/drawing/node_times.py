@@ -194,7 +194,7 @@ def _run(
     if stay.evicted:
         ends = "".join(f"M{one.right:.1f} {one.y:.1f}V{one.bottom:.1f}" for one in bars)
         parts.append(f'<path class="evicted" d="{ends}"/>')
-    parts.append(_label(stay.shown, bars))
+    parts.append(_label(stay.shown, bars, scale.row))
     title = escape(_told(stay, sum(one.gpus for one in stays), len(stays)))
     return f'<a href="{escape(link(stay.workload))}"><g><title>{title}</title>{"".join(parts)}</g></a>'
 
@@ -221,15 +221,15 @@ def _path(bars: Iterable[Bar]) -> str:
     return "".join(f"M{one.x:.1f} {one.y:.1f}H{one.right:.1f}V{one.bottom:.1f}H{one.x:.1f}Z" for one in bars)
 
 
-def _label(text: str, bars: Sequence[Bar]) -> str:
-    """The name, in the largest block of bars that lie together, if it has room."""
+def _label(text: str, bars: Sequence[Bar], row: int) -> str:
+    """The name, in the largest block of bars that lie together, if it has room: in its first row, if one has."""
     block = _largest(bars)
     width, height = block.right - block.x - 8, block.bottom - block.y
     letters = int(width / _LETTER)
     if height < 9 or letters < 3:
         return ""
     shown = text if len(text) <= letters else text[: letters - 1] + "…"
-    y = block.y + min(height / 2, 40) + 3.5
+    y = block.y + (min(height, row - 1) if row >= 12 else height) / 2 + 3.5
     return f'<text class="name" x="{block.x + 4:.1f}" y="{y:.1f}">{escape(shown)}</text>'
 
 
@@ -260,8 +260,9 @@ def _kept_bars(one: Kept, scale: Scale) -> list[Bar]:
 
 
 def _due(one: Kept, scale: Scale) -> str:
+    """Of a reservation that holds, its edge and T; one that has ended is but hatched where nothing runs."""
     bars = _kept_bars(one, scale)
-    if not bars:
+    if not bars or one.until is not None:
         return ""
     return f'<path class="kept-edge" d="{_path(bars)}"/>{_at_t(one, bars, scale)}'
 

@@ -7,8 +7,8 @@ from markupsafe import Markup
 from app.console.drawing.bars import HEIGHT, parts
 
 CLAIM_WIDTH, SCALE_WIDTH = 220, 120
-_HIGHEST = Fraction(2)
-"""The ratio at the end of its scale; what is above is drawn there."""
+_LOWEST, _HIGHEST = Fraction(1, 2), Fraction(3, 2)
+"""The ratios at the ends of their scale; what is beyond is drawn there."""
 _CLAIM = Markup('<path class="claim" d="M{x} -2V{end}"/></svg>')
 _SCALE = Markup(
     '<svg class="drawing scale" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" aria-label="{label}">'
@@ -37,10 +37,11 @@ def claimed(claim: int, funded: int, unfunded: int, waiting: int, capacity: int)
 
 
 def scale(ratio: Fraction | None) -> Markup:
-    """The ratio between 0 and 2; at 1 a budget has had its share, and who is furthest left goes first."""
+    """The ratio from a half to one and a half; at 1 a budget has had its share. Who is furthest left goes first."""
     dot, label = Markup(""), "no share"
     if ratio is not None:
-        x = 4 + int(min(ratio, _HIGHEST) * (SCALE_WIDTH - 8) / _HIGHEST)
+        part = (min(max(ratio, _LOWEST), _HIGHEST) - _LOWEST) / (_HIGHEST - _LOWEST)
+        x = 4 + int(part * (SCALE_WIDTH - 8))
         dot = _DOT.format("ok" if ratio < 1 else "warn", x, HEIGHT // 2)
         label = f"a ratio of about {float(ratio):.3f}"
     facts = {"w": SCALE_WIDTH, "h": HEIGHT, "y": HEIGHT // 2, "middle": SCALE_WIDTH // 2}

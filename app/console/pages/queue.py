@@ -1,6 +1,6 @@
 """Who waits, in the order in which they are served, and why each does (FS-13)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fastapi import APIRouter
@@ -13,7 +13,7 @@ from app.console.page import Page, PageOf
 from app.core.job_labels import Home
 from app.core.times import WorldTime, from_millis, millis
 from app.store.db import Tx
-from app.usecases import budgets, clocks, fleet_policies, hosts, known_clusters, queues
+from app.usecases import budgets, clocks, fleet_policies, hosts, known_clusters, listed_jobs, queues
 from app.usecases.fleet_policies import Fleet
 from app.usecases.hosts import Shown
 from app.usecases.queues import Queued
@@ -34,6 +34,8 @@ class Line:
     kind: str
     """The colour of its reason."""
     ratio: Figure | None
+    ahead: Sequence[str]
+    blocker: str | None
     waited: int
     earliest: WorldTime | None
     earliest_in: int | None
@@ -95,10 +97,14 @@ async def _read(tx: Tx, page: Page, cluster: str | None, budget: str | None) -> 
         fleets += await fleet_policies.pools(tx, page.world, None)
     found = [host for one in busy for host in await hosts.listed(tx, page.world, one.arn)]
     every = living if cluster is None else await known_clusters.living(tx, page.world, None)
+    told = [one.told for one in waiting if one.told is not None]
+    ids = [name for one in told for name in (*one.ahead, one.blocker or "")]
+    kept = [one.workload for fleet in fleets for one in fleet.reservations]
+    names = await listed_jobs.shown(tx, page.world, [*ids, *kept])
     return View(
-        lines=lines(waiting[:LIMIT], now),
+        lines=lines(waiting[:LIMIT], now, names),
         is_cut=len(waiting) > LIMIT,
-        fleets=[fleet_head(one) for one in fleets],
+        fleets=[fleet_head(one, names) for one in fleets],
         protected=protected(found, now),
         cluster=cluster,
         budget=budget,
@@ -107,18 +113,18 @@ async def _read(tx: Tx, page: Page, cluster: str | None, budget: str | None) -> 
     )
 
 
-def lines(waiting: Iterable[Queued], now: WorldTime) -> list[Line]:
-    """Each with its turn on its own fleet."""
+def lines(waiting: Iterable[Queued], now: WorldTime, names: Mapping[str, str]) -> list[Line]:
+    """Each with its turn on its own fleet. `names` are those of jobs by their ids."""
     turns: dict[str, int] = {}
     found = []
     for one in waiting:
         where = one.cluster.name if one.cluster is not None else one.pool or "quota of its region"
         turns[where] = turns.get(where, 0) + 1
-        found.append(_line(one, where, turns[where], now))
+        found.append(_line(one, where, turns[where], now, names))
     return found
 
 
-def _line(one: Queued, where: str, place: int, now: WorldTime) -> Line:
+def _line(one: Queued, where: str, place: int, now: WorldTime, names: Mapping[str, str]) -> Line:
     told = one.told
     is_of_fleet = one.cluster is not None or one.pool is not None
     earliest = None if told is None or told.earliest is None else from_millis(told.earliest)
@@ -129,13 +135,16 @@ def _line(one: Queued, where: str, place: int, now: WorldTime) -> Line:
         workload=one.name.rpartition("/")[2] if is_of_fleet else None,
         kind=reason_kind(one.reason),
         ratio=figure(told.ratios[-1][1]) if told is not None and told.ratios else None,
+        ahead=[] if told is None else [names.get(each, each) for each in told.ahead],
+        blocker=None if told is None or told.blocker is None else names.get(told.blocker, told.blocker),
         waited=max(0, millis(one.queued_at, now)),
         earliest=earliest,
         earliest_in=None if earliest is None else max(0, millis(now, earliest)),
     )
 
 
-def fleet_head(one: Fleet) -> FleetHead:
+def fleet_head(one: Fleet, names: Mapping[str, str] | None = None) -> FleetHead:
+    """The fleet in brief; `names` are those of jobs by their ids."""
     gpus = one.gpus
     values = (
         (gpus.allocated, "accent", "allocated"),
@@ -149,7 +158,7 @@ def fleet_head(one: Fleet) -> FleetHead:
         of=one,
         bar=parts(values, gpus.total, label),
         as_of=None if one.as_of is None else from_millis(one.as_of),
-        due=[(kept.workload, from_millis(kept.due)) for kept in one.reservations],
+        due=[((names or {}).get(kept.workload, kept.workload), from_millis(kept.due)) for kept in one.reservations],
     )
 
 

@@ -1,19 +1,19 @@
 """One workload: where it is, why it stands where it stands, and all that was decided about it (FS-13)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from app.console.decisions import Told, told
+from app.console.decisions import Told, concerned, told
 from app.console.figures import Figure, figure, reason_kind
 from app.console.page import Page, PageOf
 from app.console.pages.workloads import Line, line
 from app.core.job import job_name
 from app.core.times import WorldTime, from_millis, millis
 from app.store.db import Tx
-from app.usecases import clocks, explanations
+from app.usecases import clocks, explanations, listed_jobs
 from app.usecases.explanations import Standing
 
 router = APIRouter()
@@ -54,6 +54,8 @@ class View:
     ratios: Sequence[tuple[str, Figure | None]]
     rivals: Sequence[Rival]
     places: Sequence[Place]
+    ahead: Sequence[str]
+    blocker: str | None
     earliest: WorldTime | None
     starts: WorldTime | None
     leaves: WorldTime | None
@@ -71,10 +73,14 @@ async def show(page: PageOf, name: str) -> Response:
 
 async def _read(tx: Tx, page: Page, name: str) -> View:
     found = await explanations.stand(tx, page.world, page.given.get("cluster") or None, name)
-    return view(found, (await clocks.read(tx, page.world)).now)
+    told_of = [each for one in found.decisions for each in concerned(one)]
+    if found.why.told is not None:
+        told_of += [*found.why.told.ahead, found.why.told.blocker or ""]
+    names = await listed_jobs.shown(tx, page.world, told_of)
+    return view(found, (await clocks.read(tx, page.world)).now, names)
 
 
-def view(found: Standing, now: WorldTime) -> View:
+def view(found: Standing, now: WorldTime, names: Mapping[str, str]) -> View:
     """All that the page shows."""
     row, why, runs = found.listed.row, found.why.told, found.listed.row.bound_at is not None
     first = now if row.first_bound_at is None else from_millis(row.first_bound_at)
@@ -93,11 +99,13 @@ def view(found: Standing, now: WorldTime) -> View:
             for one in found.rivals
         ],
         places=_places(found),
+        ahead=[] if why is None else [names.get(each, each) for each in why.ahead],
+        blocker=None if why is None or why.blocker is None else names.get(why.blocker, why.blocker),
         earliest=None if why is None or runs else _time(why.earliest),
         starts=_time(found.starts_at),
         leaves=_time(found.leaves_at),
         kept=None if kept is None else (kept.hosts, from_millis(kept.since), from_millis(kept.due)),
-        decisions=[told(one, row.name) for one in reversed(found.decisions)],
+        decisions=[told(one, row.name, names) for one in reversed(found.decisions)],
     )
 
 
