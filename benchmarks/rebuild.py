@@ -19,7 +19,8 @@ from app.core.scheduling.history import ChangeKind, TreeChange, apply_change
 from app.core.scheduling.keeping import Kept, KeptHost, keep_flags, rebuild
 from app.core.scheduling.policy import DAY, HOUR, MINUTE, Policy
 from app.core.scheduling.schedule import schedule
-from app.core.scheduling.state import Segment, State
+from app.core.scheduling.state import State
+from app.core.scheduling.usage import Segment
 from app.core.scheduling.workload import Workload
 from benchmarks.scale import slope
 from tests.core.keeping import keep_host, kept_workload, row

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from app.core.scheduling.state import Segment
+from app.core.scheduling.usage import Segment
 from app.core.scope import Scope
 from app.core.times import WorldTime
 from app.store.db import Tx

@@ -6,7 +6,8 @@ from typing import Any
 from app.core.scheduling.history import TreeChange, apply_change
 from app.core.scheduling.keeping import Kept, KeptHost, KeptWorkload, keep_flags, keep_workload, rebuild
 from app.core.scheduling.packing import Host
-from app.core.scheduling.state import Segment, State
+from app.core.scheduling.state import State
+from app.core.scheduling.usage import Segment
 from app.core.scheduling.workload import Kind, Workload
 
 ASKED = ("id", "leaf", "gpus", "replicas", "min_runtime", "priority", "submit", "resumable", "kind", "checkpoint")

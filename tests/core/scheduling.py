@@ -7,7 +7,8 @@ from app.core.scheduling.decisions import Decision
 from app.core.scheduling.packing import Host
 from app.core.scheduling.policy import HOUR, MINUTE, SECOND, Policy
 from app.core.scheduling.schedule import next_due, schedule
-from app.core.scheduling.state import Segment, State
+from app.core.scheduling.state import State
+from app.core.scheduling.usage import Segment
 from app.core.scheduling.workload import Evictable, Kind, Status, Workload
 
 __all__ = ["HOUR", "MINUTE", "SECOND", "Kind", "Lab", "Policy", "Status", "check", "of"]

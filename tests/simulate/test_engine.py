@@ -11,7 +11,8 @@ from app.core.errors import Invalid
 from app.core.scheduling import events, tree
 from app.core.scheduling.decisions import Decision
 from app.core.scheduling.schedule import next_due, schedule
-from app.core.scheduling.state import Segment, State
+from app.core.scheduling.state import State
+from app.core.scheduling.usage import Segment
 from app.simulate.engine import PATIENCE, run
 from app.simulate.execution import Unsound
 from app.simulate.policies.budget import BudgetScheduler, parents_first, workload_of

@@ -32,12 +32,12 @@ def start_those_who_wait(state: State, made: list[Decision], *, review: bool) ->
             state.fresh = {}
         new = {state.workloads[name].shape for name in fresh if name in state.workloads}
         gate = Gate(state, fresh, review=review)
-        if gate.opens(state.root, None if every or review else new, funded=True):
+        if gate.opens(None if every or review else new, funded=True):
             _start(state, made, state.root, gate)
-        if (every or new) and any(pool.free for pool in state.pools.values()):
+        if (every or not all(shape[0] for shape in new)) and any(pool.free for pool in state.pools.values()):
             gate = Gate(state, {}, review=False)
             for root in (state.root, state.stray):
-                if root.waiting_below and gate.opens(root, None if every else new, funded=False):
+                if root.waiting_below and gate.opens(None if every else new, funded=False):
                     _start(state, made, root, gate)
         review = False
 
@@ -51,7 +51,7 @@ def begin_review(state: State) -> bool:
 
 
 def _start(state: State, made: list[Decision], root: Budget, gate: Gate) -> None:
-    line = Line(state, root, gate.shapes)
+    line = Line(state, root, gate.shapes(root))
     while (workload := line.first()) is not None:
         fair_share = workload.wants_funds and gate.is_worth_a_look(workload)
         has_room = gate.has_room(workload.shape)

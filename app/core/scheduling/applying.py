@@ -22,6 +22,7 @@ from app.core.scheduling.decisions import (
 )
 from app.core.scheduling.events import recount, release
 from app.core.scheduling.packing import Host
+from app.core.scheduling.placing import drop_claim, hold, occupy
 from app.core.scheduling.queueing import dequeue, enqueue
 from app.core.scheduling.state import Reservation, State
 from app.core.scheduling.workload import Evictable, Kind, Status, Workload
@@ -46,7 +47,7 @@ def _admit(state: State, decision: Admit) -> None:
     workload.bound_at = now = state.now
     if leaving:
         workload.moved_at = now
-    state.occupy(workload, dict(decision.places))
+    occupy(state, workload, dict(decision.places))
     gpus = workload.gpus * workload.replicas
     state.charge(workload, gpus, funded=decision.funded)
     workload.protected_until = decision.protected_until
@@ -83,7 +84,7 @@ def _preempt(state: State, decision: Preempt) -> None:
 def _evict(state: State, workload: Workload, until: int) -> None:
     state.mark(workload, Evictable.NO)
     state.uncommit(workload)
-    state.drop_claim(workload)
+    drop_claim(state, workload)
     state.holes.pop(workload.id, None)
     workload.status = Status.LEAVING
     for name, count in workload.places.items():
@@ -94,7 +95,7 @@ def _evict(state: State, workload: Workload, until: int) -> None:
 
 
 def _claim(state: State, workload: Workload, places: dict[str, int], due: int, code: Code) -> None:
-    state.hold(workload, places)
+    hold(state, workload, places)
     workload.claim_due, workload.claim_code = due, code
     if workload.status is not Status.LEAVING:
         heappush(state.claims, (due, workload.id, workload.epoch))
@@ -122,9 +123,9 @@ def _release(state: State, decision: Release) -> None:
 def _fill(state: State, decision: Fill) -> None:
     workload = state.workloads[decision.workload]
     kind = workload.evictable
-    state.drop_claim(workload)
+    drop_claim(state, workload)
     state.mark(workload, Evictable.NO)
-    state.occupy(workload, dict(decision.places))
+    occupy(state, workload, dict(decision.places))
     state.mark(workload, kind)
     recount(state, workload)
     if not workload.missing:

@@ -2,6 +2,7 @@
 
 from app.core.errors import InUse, Invalid, NotFound
 from app.core.scheduling.packing import Host
+from app.core.scheduling.placing import drop_claim, leave, vacate
 from app.core.scheduling.policy import HOUR
 from app.core.scheduling.queueing import dequeue, enqueue
 from app.core.scheduling.state import State
@@ -66,8 +67,8 @@ def release(state: State, workload: Workload) -> None:
     state.uncommit(workload)
     state.unprotect(workload)
     state.charge(workload, 0, funded=False)
-    state.drop_claim(workload)
-    state.vacate(workload)
+    drop_claim(state, workload)
+    vacate(state, workload)
     state.holes.pop(workload.id, None)
     workload.hole_since = None
     workload.epoch += 1
@@ -180,7 +181,7 @@ def resize(state: State, name: str, gpus: int, now: int) -> None:
 def _lose(state: State, workload: Workload, host: Host) -> None:
     kind = workload.evictable
     state.mark(workload, Evictable.NO)
-    state.leave(workload, host)
+    leave(state, workload, host)
     state.mark(workload, kind)
     recount(state, workload)
     if workload.status is Status.RUNNING:
@@ -203,7 +204,7 @@ def _break_claims(state: State, host: Host) -> None:
     """Whoever was to get GPUs of the host gets none: it waits on, or looks for another place."""
     for workload_id in list(host.claims):
         workload = state.workloads[workload_id]
-        state.drop_claim(workload)
+        drop_claim(state, workload)
         if workload.status is Status.HELD:
             state.uncommit(workload)
             state.unprotect(workload)

@@ -1,7 +1,10 @@
 """Which of those that wait are worth a try in a pass: counted, without a look at any host (FS-6, FS-15)."""
 
+from collections.abc import Collection
+
 from app.core.scheduling.budgets import Budget, Shape
 from app.core.scheduling.packing import Pool
+from app.core.scheduling.queueing import leaves_where
 from app.core.scheduling.state import State
 from app.core.scheduling.victims import any_yields, may_evict
 from app.core.scheduling.workload import Workload
@@ -25,32 +28,34 @@ class Gate:
         for name in state.reservations:
             self._holders.setdefault(state.workloads[name].shape, name)
 
-    def opens(self, root: Budget, shapes: set[Shape] | None, *, funded: bool) -> bool:
-        """Look at these shapes, or at all that wait; whether any of them may start below the root."""
+    def opens(self, shapes: set[Shape] | None, *, funded: bool) -> bool:
+        """Look at these shapes, or at all that wait; whether any of them may start."""
         self._open.clear()
         for group, waiting in self.state.shapes.items():
             if group[0] is funded:
-                self._look(waiting if shapes is None else [shape for shape in waiting if shape in shapes])
+                self._look(waiting if shapes is None else [shape for shape in shapes if shape in waiting])
         opened = self._open
         if True in opened.values():
             return True
-        return bool(opened) and any(leaf.queue and self._has_preemptor(leaf) for leaf in root.leaves)
+        return bool(opened) and self._has_preemptor()
 
-    def _look(self, shapes: "dict[Shape, int] | list[Shape]") -> None:
+    def _look(self, shapes: Collection[Shape]) -> None:
         """They are of one group: alike but for how many replicas they have, and how long they are protected."""
         first: Shape | None = next(iter(shapes), None)
         if first is None:
             return
         funded, gpus, _, model, zone, _ = first
-        room = self._room(self.state.all_pools(model, zone), gpus, funded=funded)
+        pools = self.state.all_pools(model, zone)
+        room = self._room(pools, gpus, funded=funded)
         evicts = funded and (self.review or bool(self.fresh))
-        yielding = sum([pool.room_after_expired(gpus) for pool in self.state.all_pools(model, zone)]) if evicts else 0
+        yielding = sum([pool.room_after_expired(gpus) for pool in pools]) if evicts else 0
         if not room and not yielding:
             return
+        everywhere = not any(pool.reserved for pool in pools)
         for shape in shapes:
-            if shape[2] <= room and self.has_room(shape):
+            if shape[2] <= room and (everywhere or self.has_room(shape)):
                 self._open[shape] = True
-            elif shape[2] <= yielding and self._may_have_room(shape):
+            elif shape[2] <= yielding and (everywhere or self._may_have_room(shape)):
                 self._open[shape] = False
 
     @staticmethod
@@ -78,26 +83,26 @@ class Gate:
             pools = self._pools[key] = state.pools_for(shape, state.now + shape[5])
         return pools
 
-    def _has_preemptor(self, leaf: Budget) -> bool:
-        """Whether the first of any of these shapes in the leaf may evict somebody by fair share."""
-        state, queue = self.state, leaf.queue
+    def _has_preemptor(self) -> bool:
+        """Whether the first of any of these shapes in a leaf may evict somebody by fair share."""
+        state = self.state
         for shape in self._open:
-            if shape in queue:
-                name = queue[shape][0][3]
+            for leaf in leaves_where(state, shape):
+                name = leaf.queue[shape][0][3]
                 if self.may_evict(leaf, name) and any_yields(state, state.workloads[name]):
                     return True
         return False
 
-    def shapes(self, leaf: Budget) -> list[Shape]:
-        """Those of the leaf that are worth a try."""
-        queue, opened = leaf.queue, self._open
-        if opened.keys().isdisjoint(queue.keys()):
-            return []
-        return [
-            shape
-            for shape in (queue if len(queue) < len(opened) else opened)
-            if shape in queue and shape in opened and (opened[shape] or self.may_evict(leaf, queue[shape][0][3]))
-        ]
+    def shapes(self, root: Budget) -> dict[Budget, list[Shape]]:
+        """By leaf below the root, those that are worth a try."""
+        state, found = self.state, dict[Budget, list[Shape]]()
+        for shape, has_room in self._open.items():
+            for leaf in leaves_where(state, shape):
+                if (leaf is state.stray) is (root is state.stray) and (
+                    has_room or self.may_evict(leaf, leaf.queue[shape][0][3])
+                ):
+                    found.setdefault(leaf, []).append(shape)
+        return found
 
     def failed(self, workload: Workload) -> None:
         """Nobody yields to it: nor to what is behind it in its leaf and asks for no less."""

@@ -13,11 +13,13 @@ from app.core.scheduling.budgets import Limit
 from app.core.scheduling.decisions import Code
 from app.core.scheduling.history import TreeChange, Use, replay
 from app.core.scheduling.packing import Host, Pool
+from app.core.scheduling.placing import hold, occupy
 from app.core.scheduling.policy import Policy
 from app.core.scheduling.queueing import enqueue
 from app.core.scheduling.quota import Quota, Quotas
 from app.core.scheduling.quotas import set_claims
-from app.core.scheduling.state import Reservation, Segment, State, Timer
+from app.core.scheduling.state import Reservation, State, Timer
+from app.core.scheduling.usage import Segment
 from app.core.scheduling.workload import Evictable, Kind, Status, Workload
 
 
@@ -173,9 +175,9 @@ def _put(state: State, kept: KeptWorkload) -> None:
     if status is Status.WAITING:
         enqueue(state, workload)
         return
-    state.occupy(workload, kept.state["places"])
+    occupy(state, workload, kept.state["places"])
     if kept.state["claim"]:
-        state.hold(workload, kept.state["claim"])
+        hold(state, workload, kept.state["claim"])
     held = sum(workload.places.values()) * workload.gpus
     workload.segment_gpus = held
     workload.segment_funded = workload.funded and status is not Status.HELD

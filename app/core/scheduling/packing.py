@@ -134,16 +134,12 @@ class Pool:
         host.leaving += leaving
         after_soft = (after if after >= 0 else min(0, after + host.leaving)) + host.unfunded + unfunded
         after_yielding = after_soft + host.expired + expired
-        slots, soft, yielding = self.slots, self.soft, self.yielding
-        for gpus in slots:
-            if free:
-                slots[gpus] += (after // gpus if after > 0 else 0) - (before // gpus if before > 0 else 0)
-            if before_soft != after_soft:
-                more = (after_soft // gpus if after_soft > 0 else 0) - (before_soft // gpus if before_soft > 0 else 0)
-                soft[gpus] += more
-            if before_yielding != after_yielding:
-                more = after_yielding // gpus if after_yielding > 0 else 0
-                yielding[gpus] += more - (before_yielding // gpus if before_yielding > 0 else 0)
+        if free:
+            _recount(self.slots, before, after)
+        if before_soft != after_soft:
+            _recount(self.soft, before_soft, after_soft)
+        if before_yielding != after_yielding:
+            _recount(self.yielding, before_yielding, after_yielding)
         host.unfunded += unfunded
         host.expired += expired
         if free:
@@ -158,6 +154,13 @@ class Pool:
         if after > 0:
             self.free += after
             insort(self.stacks.setdefault(after, []), (host.number, host.id))
+
+
+def _recount(slots: dict[int, int], before: int, after: int) -> None:
+    """A host had room on so many GPUs, and has it on so many now; below zero is none."""
+    before, after = max(0, before), max(0, after)
+    for gpus in slots:
+        slots[gpus] += after // gpus - before // gpus
 
 
 def fit(pools: Iterable[Pool], gpus: int, replicas: int, used: Collection[str] = ()) -> dict[str, int] | None:

@@ -1,7 +1,7 @@
 """Who waits in which leaf, and whose turn it is between leaves and within one (FS-2)."""
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cmp_to_key, partial
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
@@ -18,12 +18,15 @@ def enqueue(state: State, workload: Workload) -> None:
     """The workload waits from now on."""
     path = state.paths[workload.leaf]
     leaf, shape = path[0], workload.shape
-    insort(leaf.queue.setdefault(shape, []), workload.turn)
+    waiting = leaf.queue.get(shape)
+    if waiting is None:
+        leaf.queue[shape] = [workload.turn]
+        state.shapes.setdefault(_group(shape), {}).setdefault(shape, {})[leaf] = None
+    else:
+        insort(waiting, workload.turn)
     heappush(leaf.oldest, (workload.submit, workload.id))
     if len(leaf.oldest) > 2 * leaf.waiting_below + _SPARE:
         leaf.oldest = sorted({entry for entry in leaf.oldest if entry[1] == workload.id or _waits(state, *entry)})
-    alike = state.shapes.setdefault(_group(shape), {})
-    alike[shape] = alike.get(shape, 0) + 1
     for budget in path:
         budget.waiting_below += 1
     workload.status = Status.WAITING
@@ -47,16 +50,25 @@ def dequeue(state: State, workload: Workload) -> None:
     del waiting[bisect_left(waiting, workload.turn)]
     if not waiting:
         del leaf.queue[shape]
+        _forget(state, leaf, shape)
+    for budget in path:
+        budget.waiting_below -= 1
+    state.fresh.pop(workload.id, None)
+
+
+def _forget(state: State, leaf: Budget, shape: Shape) -> None:
     group = _group(shape)
     alike = state.shapes[group]
-    alike[shape] -= 1
+    del alike[shape][leaf]
     if not alike[shape]:
         del alike[shape]
         if not alike:
             del state.shapes[group]
-    for budget in path:
-        budget.waiting_below -= 1
-    state.fresh.pop(workload.id, None)
+
+
+def leaves_where(state: State, shape: Shape) -> Iterable[Budget]:
+    """The leaves where such work waits, that without a budget among them."""
+    return state.shapes[_group(shape)][shape]
 
 
 def oldest(state: State, budget: Budget) -> int:
@@ -142,20 +154,16 @@ class Line:
 
     __slots__ = ("_active", "_heads", "_leaves", "root", "state")
 
-    def __init__(self, state: State, root: Budget, shapes: Callable[[Budget], Iterable[Shape]]) -> None:
+    def __init__(self, state: State, root: Budget, shapes: Mapping[Budget, Iterable[Shape]]) -> None:
         self.state = state
         self.root = root
         self._heads: dict[str, list[tuple[Turn, Shape]]] = {}
         self._leaves: dict[str, Budget] = {}
-        for leaf in root.leaves:
-            if not leaf.queue:
-                continue
+        for leaf, several in shapes.items():
             queue = leaf.queue
-            heads = [(queue[shape][0], shape) for shape in shapes(leaf)]
-            if heads:
-                heapify(heads)
-                self._heads[leaf.id] = heads
-                self._leaves[leaf.id] = leaf
+            heads = self._heads[leaf.id] = [(queue[shape][0], shape) for shape in several]
+            heapify(heads)
+            self._leaves[leaf.id] = leaf
         self._active: dict[str, int] = {}
         """How many leaves below a budget have heads; counted when there are several."""
         if len(self._leaves) > 1:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from app.core.scheduling.admission import admit, can_pay, do, evict_for
 from app.core.scheduling.budgets import Budget, Shape
 from app.core.scheduling.decisions import Code, Decision, Reserve, Unreserve
-from app.core.scheduling.packing import Host, fit
+from app.core.scheduling.packing import Host, Pool, fit
 from app.core.scheduling.queueing import head, leaves_in_order
 from app.core.scheduling.state import Reservation, State
 from app.core.scheduling.victims import choose, funded
@@ -24,25 +24,26 @@ def keep_reservations(state: State, made: list[Decision]) -> None:
 
 
 def _keep(state: State, made: list[Decision], workload: Workload, reservation: Reservation) -> None:
-    kept = 0
-    for pool in state.pools.values():
-        if pool.reserved == workload.id:
-            kept += len(pool.hosts)
-    if kept < len(reservation.hosts):
+    pools = _kept_for(state, workload)
+    if sum([len(pool.hosts) for pool in pools]) < len(reservation.hosts):
         do(state, made, Unreserve(state.now, workload.id, Code.NODES_CHANGED))
         _reserve(state, made, workload, reservation.since, Code.NODES_CHANGED)
     elif can_pay(state, workload) is None:
-        _use(state, made, workload, reservation)
+        _use(state, made, workload, reservation, pools)
 
 
-def _use(state: State, made: list[Decision], workload: Workload, reservation: Reservation) -> None:
+def _kept_for(state: State, workload: Workload) -> list[Pool]:
+    name = workload.id
+    return [pool for pool in state.pools.values() if pool.reserved == name]
+
+
+def _use(state: State, made: list[Decision], workload: Workload, reservation: Reservation, pools: list[Pool]) -> None:
     """The holder starts when its hosts are free; from T on it evicts what is in its way there, in one eviction."""
     gpus, replicas = workload.gpus, workload.replicas
-    pools = [pool for pool in state.pools.values() if pool.reserved == workload.id]
     has_room = sum([pool.room(gpus) for pool in pools]) >= replicas
     if has_room and (places := fit(pools, gpus, replicas)) is not None:
         admit(state, made, workload, places, Code.FREE)
-    elif state.now >= reservation.due:
+    elif state.now >= reservation.due and sum([pool.room_after_expired(gpus) for pool in pools]) >= replicas:
         choice = choose(state, gpus, replicas, pools, _in_the_way(state, workload, reservation))
         if choice is not None:
             evict_for(state, made, workload, choice, Code.RESERVATION_DUE)
@@ -114,7 +115,7 @@ def _reserve(state: State, made: list[Decision], workload: Workload, since: int,
         hosts, due = found
         do(state, made, Reserve(state.now, workload.id, tuple(host.id for host in hosts), due, since, code))
         if due <= state.now:
-            _use(state, made, workload, state.reservations[workload.id])
+            _use(state, made, workload, state.reservations[workload.id], _kept_for(state, workload))
 
 
 def best_hosts(state: State, workload: Workload) -> tuple[list[Host], int] | None:

@@ -39,7 +39,8 @@ def schedule(state: State, now: int) -> list[Decision]:
 def next_due(state: State, now: int) -> int | None:
     """The next whole second at which a pass has something to do though nothing happens; None: nothing is due."""
     state.advance(now)
-    found = [at for at in map(state.next_of, (state.graces, state.claims, state.warnings)) if at is not None]
+    timers = (state.graces, state.claims, state.warnings)
+    found = [at for several in timers if several and (at := state.next_of(several)) is not None]
     if state.limited:
         found += _limits_met(state)
     for name in state.holes:

@@ -9,8 +9,9 @@ from app.core.scheduling.workload import Status, Workload
 
 def settle(state: State, made: list[Decision]) -> None:
     """Evicted gangs leave, and those for whom they had to leave are bound, unless a node took their GPUs away."""
-    for name in list(state.released):
-        do(state, made, Release(state.now, name, Code.NODES_CHANGED))
+    if state.released:
+        for name in list(state.released):
+            do(state, made, Release(state.now, name, Code.NODES_CHANGED))
     while (workload := state.due(state.graces)) is not None:
         _leave(state, made, workload)
     while (workload := state.due(state.claims)) is not None:

@@ -8,24 +8,11 @@ from app.core.scheduling.budgets import Budget, Group, Ratio, Shape
 from app.core.scheduling.packing import Host, Pool
 from app.core.scheduling.policy import Policy
 from app.core.scheduling.quota import Quotas
-from app.core.scheduling.usage import Series
+from app.core.scheduling.usage import Segment, Series
 from app.core.scheduling.workload import Evictable, Status, Workload
 
 Timer = tuple[int, str, int]
 """When, for which workload, and its epoch when the timer was set."""
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A workload held so many GPUs from start to end, in milliseconds (FS-14)."""
-
-    leaf: str | None
-    workload: str
-    attempt: int
-    gpus: int
-    start: int
-    end: int
-    funded: bool
 
 
 @dataclass(slots=True)
@@ -67,8 +54,8 @@ class State:
         self.limited: dict[str, Budget] = {}
         self.paths: dict[str | None, list[Budget]] = {"": [self.root], None: [self.stray]}
         self.workloads: dict[str, Workload] = {}
-        self.shapes: dict[Group, dict[Shape, int]] = {}
-        """How many wait, by shape, alike ones together."""
+        self.shapes: dict[Group, dict[Shape, dict[Budget, None]]] = {}
+        """The leaves where each shape waits, alike shapes together."""
         self.reservations: dict[str, Reservation] = {}
         self.holes: dict[str, None] = {}
         self.ledger: list[Segment] = []
@@ -257,47 +244,6 @@ class State:
         host.unfunded += unfunded
         host.expired += expired
         host.leaving += leaving
-
-    def hold(self, workload: Workload, places: dict[str, int]) -> None:
-        """Keep GPUs for the workload, also such as others are about to leave."""
-        self.touched[workload.id] = None
-        workload.claim = dict(places)
-        for name, count in places.items():
-            host = self.hosts[name]
-            host.claims[workload.id] = count
-            self.turn_over(host, -count * workload.gpus)
-
-    def drop_claim(self, workload: Workload) -> None:
-        self.touched[workload.id] = None
-        for name, count in workload.claim.items():
-            host = self.hosts[name]
-            del host.claims[workload.id]
-            self.turn_over(host, count * workload.gpus)
-        workload.claim = {}
-
-    def occupy(self, workload: Workload, places: dict[str, int]) -> None:
-        """The workload holds more replicas there. It must not be marked, since marks count its places."""
-        for name, count in places.items():
-            host = self.hosts[name]
-            host.residents[workload.id] = host.residents.get(workload.id, 0) + count
-            workload.places[name] = workload.places.get(name, 0) + count
-            gone = count * workload.gpus if workload.status is Status.LEAVING else 0
-            self.turn_over(host, -count * workload.gpus, leaving=gone)
-            if host.state == Host.DRAINING:
-                self.change_capacity(count * workload.gpus)
-
-    def vacate(self, workload: Workload) -> None:
-        """The workload leaves all its hosts."""
-        for name in list(workload.places):
-            self.leave(workload, self.hosts[name])
-
-    def leave(self, workload: Workload, host: Host) -> None:
-        """The workload leaves one host. It must not be marked."""
-        gpus = host.residents.pop(workload.id) * workload.gpus
-        del workload.places[host.id]
-        self.turn_over(host, gpus, leaving=-gpus if workload.status is Status.LEAVING else 0)
-        if host.state == Host.DRAINING:
-            self.change_capacity(-gpus)
 
     def change_capacity(self, gpus: int) -> None:
         """C is so many GPUs more from now on (FS-2)."""

@@ -1,8 +1,22 @@
-"""Integrals over a sliding window, kept as they grow: a change costs one entry, a question no walk over the past."""
+"""What was used: segments, and integrals over a sliding window, where a change costs one entry, a question no walk."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 _TRIM = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A workload held so many GPUs from start to end, in milliseconds (FS-14)."""
+
+    leaf: str | None
+    workload: str
+    attempt: int
+    gpus: int
+    start: int
+    end: int
+    funded: bool
 
 
 class Series:
