@@ -14,7 +14,7 @@ SEED ?=
 CURRENT ?= $(filter-out %.__init__,$(patsubst scripts/%.py,scripts.%,$(wildcard scripts/*.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help install up test model check format build clients clean
+.PHONY: help install up test model check compiled format build clients clean
 
 help: ## What there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -42,6 +42,9 @@ check: $(STAMP) ## Format, lint, types, layers, generated files
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	@set -e; for module in $(CURRENT); do echo "$(BIN)/python -m $$module --check"; $(BIN)/python -m $$module --check; done
+
+compiled: $(STAMP) ## The scheduler as machine code in .compiled, for long simulations; needs a C compiler
+	$(BIN)/python -m benchmarks.compiled
 
 format: $(STAMP) ## Put the code into the house's form
 	$(BIN)/ruff format .
