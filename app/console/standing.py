@@ -33,7 +33,7 @@ _STATUSES = {
     "Degraded": "warn",
     "Failed": "bad",
 }
-LEVELS = {"Info": "wait", "Warn": "warn", "Error": "bad"}
+LEVELS = {"Info": "plain", "Warn": "warn", "Error": "bad"}
 MEANINGS = {
     "ok": "runs",
     "wait": "on its way",

@@ -113,7 +113,7 @@ class WorldState:
 
 
 def accelerators(instance_type: str) -> int:
-    """How many GPUs a machine of the type has; Trainium chips are none."""
+    """How many GPUs a machine of the type has; a Trainium chip counts as one."""
     kind = catalog.instance_types().get(instance_type)
     return 0 if kind is None or kind.gpu is None else kind.accelerators
 

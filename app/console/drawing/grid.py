@@ -23,6 +23,8 @@ _HIT = Markup(
     '<a href="{}" aria-label="{}"><rect class="hit" x="{}" y="{}" width="{}" height="{}"/><title>{}</title></a>'
 )
 _ROW = Markup('<a href="{}" tabindex="-1" aria-hidden="true"><rect class="hit" y="{}" width="{}" height="{}"/></a>')
+_SUNK = {"bad": 3, "warn": -3}
+"""How much deeper than the middle the letter of a triangle stands."""
 KINDS = ("ok", "wait", "busy", "warn", "bad")
 
 
@@ -80,7 +82,9 @@ def _draw(block: Block, top: int, pitch: int, paths: dict[str, list[str]], above
 
 def _letters(row: Sequence[Cell], y: int, pitch: int, size: int) -> Markup:
     places = " ".join(str(place * pitch + size // 2) for place in range(len(row)))
-    return _LETTERS.format(places, y + size // 2 + 3, "".join(cell.letter for cell in row))
+    middle = y + size // 2 + 3
+    heights = " ".join(str(middle + _SUNK.get(cell.kind, 0)) for cell in row)
+    return _LETTERS.format(places, heights, "".join(cell.letter for cell in row))
 
 
 def _links(row: Sequence[Cell], y: int, pitch: int, size: int) -> list[Markup]:

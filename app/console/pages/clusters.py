@@ -8,13 +8,14 @@ from markupsafe import Markup
 
 from app.console.drawing import bars
 from app.console.page import PageOf
-from app.console.pages.events import Told, told_of
+from app.console.pages.events import Told, gathered
 from app.core.times import WorldTime
 from app.usecases import overviews
 from app.usecases.overviews import ClusterState, GroupState, SeenEvent
 
 router = APIRouter()
-NEWEST = 10
+NEWEST = 60
+MOST_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ def doing(group: GroupState) -> str:
 def view(cluster: ClusterState, newest: list[SeenEvent]) -> Detail:
     """One cluster's page."""
     groups = [group_row(group) for group in cluster.groups]
-    told = [told_of(seen) for seen in newest]
+    told = gathered(newest)[:MOST_SHOWN]
     return Detail(row_of(cluster), groups, told, cluster.facts.failure_message, cluster.facts.error)
 
 

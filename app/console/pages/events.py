@@ -1,6 +1,7 @@
 """What happened, the newest first (HP-26)."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from fastapi import APIRouter
 from fastapi.responses import Response
@@ -27,6 +28,8 @@ class Told:
     group: str | None
     node: str | None
     text: str
+    times: int = 1
+    """How many alike it stands for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,17 @@ def told_of(seen: SeenEvent) -> Told:
     node = event.instance_id or event.logical_id
     text = overviews.text_of(seen)
     return Told(event.at, overviews.level_of(seen), seen.cluster, seen.account, seen.region, event.group, node, text)
+
+
+def gathered(found: Iterable[SeenEvent]) -> list[Told]:
+    """The events, those of one moment that read alike as one."""
+    told: list[Told] = []
+    for one in map(told_of, found):
+        if told and replace(one, node=None) == replace(told[-1], node=None, times=1):
+            told[-1] = replace(told[-1], times=told[-1].times + 1)
+        else:
+            told.append(one)
+    return told
 
 
 def view(found: list[SeenEvent], is_first: bool) -> Timeline:

@@ -118,7 +118,7 @@ def draw(nodes: Sequence[SeenNode], node_address: Address, group_address: Addres
     """All of them, group by group."""
     groups: dict[str, list[Cell]] = {}
     for node in nodes:
-        told = f"{node.logical_id}: {node.status.value}" + (f" in {node.zone}" if node.zone else "")
+        told = f"{node.group} {node.ordinal}: {node.status.value}" + (f" in {node.zone}" if node.zone else "")
         cell = Cell(standing.kind_of(node.status), standing.letter_of(node.status), told, node_address(node.logical_id))
         groups.setdefault(node.group, []).append(cell)
     blocks = [Block(name, group_address(name), cells) for name, cells in groups.items()]

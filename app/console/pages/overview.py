@@ -8,13 +8,14 @@ from fastapi.responses import Response
 
 from app.console.page import PageOf
 from app.console.pages.clusters import Row, row_of
-from app.console.pages.events import Told, told_of
+from app.console.pages.events import Told, gathered
 from app.core.faults import Rule
 from app.usecases import faults, overviews
 from app.usecases.overviews import WorldState
 
 router = APIRouter()
-NEWEST = 12
+NEWEST = 60
+MOST_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def view(world: WorldState, rules: Sequence[Rule]) -> Overview:
         faults=sum(not rule.is_spent for rule in rules),
         hits=sum(rule.hits for rule in rules),
         clusters=[row_of(cluster) for cluster in world.clusters],
-        newest=[told_of(seen) for seen in world.newest],
+        newest=gathered(world.newest)[:MOST_SHOWN],
     )
 
 
