@@ -3,13 +3,16 @@
 import json
 import shlex
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from app.core.scope import DEFAULT_WORLD
 
 MOST = 500
+_STEP = "    "
+WIDTH = 110
+"""Characters; what is longer is told on several lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +59,10 @@ def command_line(world: str, *words: str) -> str:
 
 def aws_line(endpoint: str, region: str, operation: str, **members: Any) -> str:
     """The operation by aws-cli; `operation` is its name there, as `update-cluster`."""
-    given = " ".join(f"--{_dashed(name)} {_argument(value)}" for name, value in members.items())
-    return f"aws sagemaker {operation} --endpoint-url {endpoint} --region {region} {given}".rstrip()
+    parts = [f"aws sagemaker {operation} --endpoint-url {endpoint} --region {region}"]
+    parts += [f"--{_dashed(name)} {_argument(value)}" for name, value in members.items()]
+    line = " ".join(parts)
+    return line if len(line) <= WIDTH else " \\\n  ".join(parts)
 
 
 def boto3_lines(endpoint: str, region: str, account: str, operation: str, **members: Any) -> str:
@@ -66,8 +71,8 @@ def boto3_lines(endpoint: str, region: str, account: str, operation: str, **memb
         f'sagemaker = boto3.client("sagemaker", endpoint_url={json.dumps(endpoint)}, region_name="{region}",\n'
         f'                         aws_access_key_id="{account}", aws_secret_access_key="test")'
     )
-    given = ", ".join(f"{name}={_python(value)}" for name, value in members.items())
-    return f"import boto3\n\n{client}\nsagemaker.{operation}({given})"
+    given = [f"{name}={_python(value, _STEP)}" for name, value in members.items()]
+    return f"import boto3\n\n{client}\nsagemaker.{operation}" + _enclosed("(", given, ")", "")
 
 
 def httpx_lines(endpoint: str, method: str, path: str, body: Mapping[str, Any] | None = None) -> str:
@@ -84,10 +89,19 @@ def _argument(value: Any) -> str:
     return shlex.quote(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
-def _python(value: Any) -> str:
-    """A literal, its texts in double quotes."""
+def _python(value: Any, indent: str = "") -> str:
+    """A literal, its texts in double quotes; on several lines if it is long."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_python(name)}: {_python(each)}" for name, each in value.items()) + "}"
+        parts = [f"{_python(name)}: {_python(each, indent + _STEP)}" for name, each in value.items()]
+        return _enclosed("{", parts, "}", indent)
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(_python(each) for each in value) + "]"
+        return _enclosed("[", [_python(each, indent + _STEP) for each in value], "]", indent)
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+
+
+def _enclosed(first: str, parts: Sequence[str], last: str, indent: str) -> str:
+    line = f"{first}{', '.join(parts)}{last}"
+    if len(indent) + len(line) <= WIDTH - 20 and "\n" not in line:
+        return line
+    inside = "".join(f"{indent}{_STEP}{part},\n" for part in parts)
+    return f"{first}\n{inside}{indent}{last}"

@@ -46,6 +46,11 @@ def block(template: str, name: str, **values: Any) -> str:
     return "".join(found.blocks[name](found.new_context(values)))
 
 
+def macro(name: str, *values: Any) -> str:
+    """What the macro of `parts.html` makes of the values."""
+    return str(getattr(environment().globals["ui"], name)(*values))
+
+
 def instant(value: WorldTime | datetime | None) -> Markup:
     """Date and time of day in UTC, to the second; to the millisecond where one points at it."""
     if value is None:

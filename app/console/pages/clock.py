@@ -10,7 +10,7 @@ from app.console.deeds import Deed, command_line, httpx_lines
 from app.console.forms import FormOf
 from app.console.journeys import MOST_WALL_SECONDS, Journeys
 from app.console.page import Page, PageOf
-from app.core.errors import DomainError
+from app.core.errors import DomainError, NotFound
 from app.core.world import MOST_RATE
 from app.usecases import clocks
 from app.usecases.clocks import Goal
@@ -23,6 +23,14 @@ LONGEST_S = 100 * 365 * 86_400
 async def show_bar(page: PageOf) -> Response:
     """The bar alone, for a page that is shown already."""
     return HTMLResponse(rendering.whole("bar.html", page=page, bar=await page.bar()))
+
+
+@router.get("/deed")
+async def show_deed(page: PageOf) -> Response:
+    """What has come of an action, for a page that was there before it ended."""
+    if page.deed is None:
+        raise NotFound("That action is not remembered any more.")
+    return HTMLResponse(rendering.macro("deed", page.deed))
 
 
 @router.post("/do/clock/advance")

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from fastapi import APIRouter
 from fastapi.responses import Response
@@ -10,7 +11,7 @@ from markupsafe import Markup
 
 from app.console import standing
 from app.console.drawing import grid
-from app.console.drawing.grid import Block, Cell
+from app.console.drawing.grid import Block
 from app.console.page import Page, PageOf
 from app.console.pages.events import Told, told_of
 from app.core.instance import Instance
@@ -116,13 +117,18 @@ def _choices(values: Iterable[str]) -> list[Choice]:
 
 def draw(nodes: Sequence[SeenNode], node_address: Address, group_address: Address) -> Markup:
     """All of them, group by group."""
-    groups: dict[str, list[Cell]] = {}
-    for node in nodes:
-        told = f"{node.group} {node.ordinal}: {node.status.value}" + (f" in {node.zone}" if node.zone else "")
-        cell = Cell(standing.kind_of(node.status), standing.letter_of(node.status), told, node_address(node.logical_id))
-        groups.setdefault(node.group, []).append(cell)
-    blocks = [Block(name, group_address(name), cells) for name, cells in groups.items()]
+    linked = len(nodes) <= grid.MOST_LINKS
+    blocks = []
+    for name, members in groupby(nodes, lambda node: node.group):
+        group = list(members)
+        cells = [(standing.kind_of(node.status), standing.letter_of(node.status)) for node in group]
+        links = [(node_address(node.logical_id), _title(node)) for node in group] if linked else []
+        blocks.append(Block(name, group_address(name), cells, links))
     return grid.grid(blocks, f"{len(nodes):,} nodes")
+
+
+def _title(node: SeenNode) -> str:
+    return f"{node.group} {node.ordinal}: {node.status.value}" + (f" in {node.zone}" if node.zone else "")
 
 
 @router.get("/nodes")
