@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from tests.kit import TestWorld
+from tests.kit import PLAIN, TestWorld
 
 
 @dataclass
@@ -19,7 +19,11 @@ class Browser:
 
     def __post_init__(self) -> None:
         self.http = httpx.Client(
-            base_url=self.world.base, headers={"origin": self.world.base}, follow_redirects=True, timeout=60
+            base_url=self.world.base,
+            headers={"origin": self.world.base},
+            follow_redirects=True,
+            timeout=60,
+            verify=PLAIN,
         )
 
     def get(self, path: str = "", status: int = 200, **parameters: Any) -> str:

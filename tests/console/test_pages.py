@@ -127,7 +127,7 @@ def test_what_names_hold_is_escaped(browser: Browser) -> None:
 
 def test_create_scale_and_delete(browser: Browser, world: TestWorld) -> None:
     page = text(browser.post("cluster/create", "clusters", name="demo", type="ml.p5.48xlarge", workers=2, minimum=""))
-    assert 'sagemaker.create_cluster(ClusterName="demo"' in page
+    assert 'sagemaker.create_cluster( ClusterName="demo"' in page
     assert "aws sagemaker create-cluster --endpoint-url" in page
     assert world.describe()["ClusterStatus"] == "Creating"
     world.advance(hours=1)
