@@ -141,6 +141,7 @@ def test_a_failure_tells_what_waits_and_how_to_see_it_again(guest: Stranger, ser
     assert code == 1
     told = printed.partition("windtunnel: world test-fails-")[2]
     assert "profile realistic, seed " in told
+    assert re.search(r"^fault f-1 launch-transient: struck 1 of \d+ that matched$", told, re.M), told
     assert re.search(r"^  cluster short: InService \(workers 1 of 2 .*failed\)$", told, re.M), told
     assert re.search(r"^  workload train: fleet-too-small \(More nodes, or fewer replicas\.\)$", told, re.M), told
     assert re.search(r"^  2026-01-01T\S+ E fault f-1 launch-transient: struck short workers", told, re.M), told

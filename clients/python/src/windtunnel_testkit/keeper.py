@@ -13,15 +13,18 @@ from pathlib import Path
 
 
 def keep(folder: Path) -> None:
-    """Hold the service up for the users of `folder`."""
-    new = folder / "endpoint.new"
-    new.write_text(os.environ["WINDTUNNEL_ENDPOINT"])
-    new.rename(folder / "endpoint")
-    with (folder / "users.lock").open("w") as users:
-        fcntl.flock(users, fcntl.LOCK_EX)
-    if (folder / "stay").exists():
-        signal.pause()
-    shutil.rmtree(folder, ignore_errors=True)
+    """Hold the service up for the users of `folder`, which goes with it."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    try:
+        new = folder / "endpoint.new"
+        new.write_text(os.environ["WINDTUNNEL_ENDPOINT"])
+        new.rename(folder / "endpoint")
+        with (folder / "users.lock").open("w") as users:
+            fcntl.flock(users, fcntl.LOCK_EX)
+        if (folder / "stay").exists():
+            signal.pause()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ def report(world: World, item: pytest.Item, run: Run) -> str:
         return "\n".join(_lines(world, item))
     except (Refused, Unreachable) as error:
         return f"{error}\n{run.service().output()}".strip()
+    except Exception as error:  # a newer service may answer otherwise: the test's own failure is what counts
+        return f"this cannot be told: {error!r}"
 
 
 def _lines(world: World, item: pytest.Item) -> Iterator[str]:
@@ -34,6 +36,8 @@ def _lines(world: World, item: pytest.Item) -> Iterator[str]:
     told = {"seed": world.seed, "start": began, "profile": clock["profile"]}
     options = " ".join(f"--windtunnel-{name} {value}" for name, value in told.items())
     yield f"again: pytest {shlex.quote(item.nodeid)} {options}"
+    for rule in world.control("GET", "faults")["rules"]:
+        yield f"fault {rule['id']} {rule['effect']}: struck {rule['hits']} of {rule['matches']} that matched"
     waits = world.waiting()
     yield "waiting:" if waits else "nothing waits"
     yield from (f"  {one}" for one in waits)

@@ -87,6 +87,7 @@ class World:
         return self._advance({"next": True})
 
     def _advance(self, goal: Record) -> Advanced:
+        __tracebackhide__ = True
         done = self.control("POST", "clock/advance", goal)
         if not done["settled"]:
             raise NotSettled(f"The advance stopped at {done['after']}: {done['reason']}")
@@ -98,6 +99,7 @@ class World:
         With a `step` it is asked after each step instead. Nothing sleeps: only the world's time passes, `limit` of it
         at most. Raises StillWaiting.
         """
+        __tracebackhide__ = True
         if found := condition():
             return found
         began = self.now()
