@@ -97,7 +97,7 @@ class EmbeddedPostgres:
     def _is_running(self, pid: int) -> bool:
         if self._process is not None and self._process.pid == pid:
             return self._process.poll() is None
-        return _is_server(pid, self.cluster)
+        return is_server(pid, self.cluster)
 
     def _prepare(self) -> Account | None:
         """Make the directories; as root, give the server's user what is the server's."""
@@ -147,11 +147,11 @@ class EmbeddedPostgres:
 
     async def _adopt(self) -> bool:
         """Take over a server that outlived its supervisor; clear away the note of one that is gone."""
-        note = _read_note(self.cluster)
+        note = read_note(self.cluster)
         if note is None:
             return False
         pid = int(note[0])
-        if not _is_server(pid, self.cluster):
+        if not is_server(pid, self.cluster):
             # A reused process id would make the new server refuse to start.
             (self.cluster / "postmaster.pid").unlink(missing_ok=True)
             return False
@@ -200,7 +200,7 @@ class EmbeddedPostgres:
         arguments = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
         process = _spawn([binaries.path("postgres"), "-D", str(self.cluster), *arguments], account, self.log)
         while process.poll() is None and clock.monotonic() < deadline:
-            note = _read_note(self.cluster)
+            note = read_note(self.cluster)
             if note and note[0] == str(process.pid) and note[-1].strip() == "ready":
                 self._process, self.pid = process, process.pid
                 return True
@@ -255,7 +255,7 @@ def _socket_directory(data_dir: Path) -> Path:
     return Path(tempfile.gettempdir()) / f"windtunnel-{digest}"
 
 
-def _read_note(cluster: Path) -> list[str] | None:
+def read_note(cluster: Path) -> list[str] | None:
     """`postmaster.pid`: pid, directory, start, port, socket directory, address, memory, state."""
     try:
         lines = (cluster / "postmaster.pid").read_text().splitlines()
@@ -264,7 +264,7 @@ def _read_note(cluster: Path) -> list[str] | None:
     return lines if len(lines) >= 8 else None
 
 
-def _is_server(pid: int, cluster: Path) -> bool:
+def is_server(pid: int, cluster: Path) -> bool:
     """The process runs and is the postmaster of this cluster: process ids are reused."""
     try:
         command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
