@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from app.core.budget_limits import DAY_MS, HOUR_MS
+from app.core.budget_limits import DAY_MS, HOUR_MS, begins
 from app.core.budget_tree import Unit
 from app.core.scheduling.policy import DAY
 from app.usecases.budget_reports import Standing
@@ -19,6 +19,9 @@ def burn_down(one: Standing, now: int) -> str:
     allowed = one.limit.amount * (HOUR_MS if one.limit.unit is Unit.GPU_HOURS else 1)
     charged: dict[int, int] = {min(day + DAY_MS, now): spent for day, spent in spent_from(one)}
     charged[now] = one.charged
+    first = one.course[0][0] if one.course else now
+    if first == begins(one.limit.period, now) and first < now:
+        charged[first] = 0
     forecast = {now: one.charged}
     for at in {one.met_at or now, _end(one, min(charged), now)} - {now}:
         forecast[at] = one.charged + one.per_hour * (at - now) // HOUR_MS

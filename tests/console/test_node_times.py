@@ -54,8 +54,8 @@ def test_protection_is_hatched_until_it_ends_or_the_work_does() -> None:
     """FS-4: also beyond now, since that is what others wait for."""
     for until, right in ((None, 12), (9 * HOUR, 9)):
         svg = drawn(stay("n0", "a", 8, 6 * HOUR, until, funded=True, protected_until=12 * HOUR))
-        [protected] = of_class(svg, "protected")
-        assert f"H{104 + (1180 - 104) * (right - 4) / 8:.1f}V" in protected.get("d", "")
+        assert f"H{104 + (1180 - 104) * (right - 4) / 8:.1f}V" in of_class(svg, "protected")[-1].get("d", "")
+        assert len(of_class(svg, "to-come")) == (until is None)
 
 
 def test_a_reservation_shows_its_hosts_and_t() -> None:

@@ -98,6 +98,8 @@ def draw(chart: Occupancy, colours: Mapping[str | None, str], link: Callable[[st
 _DEFINITIONS = (
     '<defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
     '<rect class="hatch" width="2" height="6"/></pattern>'
+    '<pattern id="hatch-ahead" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
+    '<rect class="hatch-ahead" width="1.2" height="6"/></pattern>'
     '<pattern id="kept" width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)">'
     '<rect class="kept-line" width="1.5" height="8"/></pattern></defs>'
 )
@@ -186,11 +188,11 @@ def _run(
     parts.append(f'<path class="bar {kind}" d="{_path(bars)}"/>')
     if stay.protected_until is not None:
         right = scale.x(stay.protected_until if stay.until is None else min(stay.until, stay.protected_until))
-        whole = [Bar(one.x, one.y, right, one.bottom) for one in bars]
+        past = [Bar(one.x, one.y, min(right, one.right), one.bottom) for one in bars]
+        parts.append(f'<path class="protected" d="{_path(past)}"/>')
         if right > bars[0].right:
-            ahead = [Bar(one.right, one.y, right, one.bottom) for one in bars]
-            parts.append(f'<path class="ahead {kind}" d="{_path(ahead)}"/>')
-        parts.append(f'<path class="protected" d="{_path(whole)}"/>')
+            shape = _path([Bar(one.right, one.y, right, one.bottom) for one in bars])
+            parts.append(f'<path class="ahead {kind}" d="{shape}"/><path class="protected to-come" d="{shape}"/>')
     if stay.evicted:
         ends = "".join(f"M{one.right:.1f} {one.y:.1f}V{one.bottom:.1f}" for one in bars)
         parts.append(f'<path class="evicted" d="{ends}"/>')

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import partial
 
 from fastapi import APIRouter
 from fastapi.responses import Response
@@ -11,6 +12,7 @@ from app.console.deeds import Deed, command_line, httpx_lines
 from app.console.forms import Form, FormOf
 from app.console.page import Page, PageOf
 from app.console.pages.queue import FleetHead, fleet_head
+from app.console.rendering import span
 from app.core.errors import Invalid
 from app.core.fleet_policy import BOUNDS, IN_SECONDS
 from app.core.job_labels import Home
@@ -43,7 +45,8 @@ MEANING: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting: its value and default in the unit that the form takes (seconds, a part of a ratio, a count)."""
+    """A setting: its value in the unit that the form takes (seconds, a part of a ratio, a count), and as they are read
+    its default and bounds."""
 
     name: str
     meaning: str
@@ -113,9 +116,9 @@ def _setting(name: str, value: int | bool, usual: int | bool, is_changed: bool) 
         words = ("no", "yes")
         return Setting(name, MEANING[name], words[value], words[bool(usual)], "", True, is_changed, "yes or no")
     unit = "s" if name in IN_SECONDS else ""
-    least, most = (_shown(name, bound) for bound in BOUNDS[name])
-    bounds = f"{least} to {most}{' s' if unit else ''}"
-    return Setting(name, MEANING[name], _shown(name, value), _shown(name, usual), unit, False, is_changed, bounds)
+    read = span if name in IN_SECONDS else partial(_shown, name)
+    bounds = " to ".join(map(read, BOUNDS[name]))
+    return Setting(name, MEANING[name], _shown(name, value), read(usual), unit, False, is_changed, bounds)
 
 
 def _shown(name: str, value: int) -> str:

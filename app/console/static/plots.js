@@ -15,10 +15,11 @@
     const at = new Date(seconds * 1000);
     return at.getUTCFullYear() + "-" + two(at.getUTCMonth() + 1) + "-" + two(at.getUTCDate());
   };
-  const minute = seconds => {
+  const time = seconds => {
     const at = new Date(seconds * 1000);
-    return day(seconds) + " " + two(at.getUTCHours()) + ":" + two(at.getUTCMinutes());
+    return two(at.getUTCHours()) + ":" + two(at.getUTCMinutes());
   };
+  const minute = seconds => day(seconds) + " " + time(seconds);
   const plot = box => {
     const told = JSON.parse(box.dataset.plot);
     const axis = { stroke: colour("--muted"), grid: { stroke: colour("--line") }, ticks: { stroke: colour("--line") }, font: "11px " + style("--sans") };
@@ -30,7 +31,7 @@
       cursor: { y: false },
       scales: { y: { range: (u, low, high) => [0, (high || 1) * 1.08] } },
       axes: [
-        { ...axis, values: (u, marks, a, space, step) => marks.map(step < 86400 ? minute : day), space: 130 },
+        { ...axis, values: (u, marks, a, s, step) => marks.map((at, place) => step >= 86400 ? day(at) : place && at % 86400 ? time(at) : minute(at)), space: 120 },
         { ...axis, size: 70, values: (u, marks) => marks.map(value => value.toLocaleString("en")) },
       ],
       series: [
