@@ -39,7 +39,7 @@ class Stranger:
     @property
     def left(self) -> list[str]:
         """What lies about where temporary files are: run folders, data."""
-        return sorted(path.name for path in self.temporary.iterdir())
+        return sorted(path.name for path in self.temporary.glob("windtunnel-*"))
 
     @property
     def temporary(self) -> Path:
@@ -91,7 +91,7 @@ class Stranger:
     def test(self, *arguments: str) -> tuple[int, str]:
         """Exit code and output of pytest."""
         with self.begin(*arguments) as running:
-            printed, _ = running.communicate(timeout=2 * PATIENCE)
+            printed, _ = running.communicate(timeout=4 * PATIENCE)
         return running.returncode, printed
 
 

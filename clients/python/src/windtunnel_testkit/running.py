@@ -53,14 +53,14 @@ class Shared:
 
     def hold(self) -> None:
         """Count this process among the users, until `release` or its end."""
-        if fcntl is None:
-            raise NotStarted("Windtunnel does not run on this system: set WINDTUNNEL_ENDPOINT to one that runs.")
-        if self._held is None:
+        if self._held is None and fcntl is not None:
             self._held = (self.folder / "users.lock").open("w")
             fcntl.flock(self._held, fcntl.LOCK_SH)
 
     def endpoint(self, run: Sequence[str], options: Sequence[str] = ()) -> str:
         """The address of the service, which is started if nobody has. Raises NotStarted."""
+        if fcntl is None:
+            raise NotStarted("Windtunnel does not run on this system: set WINDTUNNEL_ENDPOINT to one that runs.")
         self.hold()
         with (self.folder / "start.lock").open("w") as turn:
             fcntl.flock(turn, fcntl.LOCK_EX)
