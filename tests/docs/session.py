@@ -9,18 +9,20 @@ from pathlib import Path
 from tests.docs.reading import ROOT
 
 _MARK = "end-of-step"
+ASKING = Path(__file__).with_name("asking.py")
 KIT = ROOT / "clients" / "python" / "src"
 PATIENCE = 60.0  # wall seconds for one command; only a failure waits so long
 
 
 class Session:
-    """A shell with the project's commands on its PATH. What a command sets is there for the next one."""
+    """A shell with the project's commands on its PATH, run by the process at the socket `warm`. What a command sets is
+    there for the next one."""
 
-    def __init__(self, folder: Path, endpoint: str) -> None:
+    def __init__(self, folder: Path, endpoint: str, warm: Path) -> None:
         self.folder = folder
         (folder / "examples").symlink_to(ROOT / "examples")
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("WINDTUNNEL_", "AWS_"))}
-        path = f"{_commands(folder)}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        path = f"{_commands(folder, warm)}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         self._shell = subprocess.Popen(
             ["bash", "--noprofile", "--norc"],
             cwd=folder,
@@ -66,11 +68,12 @@ class Session:
         self._shell.stdout.close()
 
 
-def _commands(folder: Path) -> Path:
-    """A folder with `windtunnel` in it, for a checkout that was not installed."""
+def _commands(folder: Path, warm: Path) -> Path:
+    """A folder with `windtunnel` and `aws` in it."""
     directory = folder / ".commands"
     directory.mkdir()
-    script = directory / "windtunnel"
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m app.cli "$@"\n')
-    script.chmod(0o755)
+    for name in ("windtunnel", "aws"):
+        script = directory / name
+        script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "{ASKING}" "{warm}" {name} "$@"\n')
+        script.chmod(0o755)
     return directory

@@ -14,6 +14,7 @@ import pytest
 
 from tests.docs.reading import DOCUMENTS, ROOT, Step, matches, steps
 from tests.docs.session import PATIENCE, Session
+from tests.docs.warm import serving
 
 NOT_RUN = {
     r"make (up|test|check|format|install|clients|clean)\b": "would install packages, or run this test; its "
@@ -42,6 +43,13 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(made, ignore_errors=True)
 
 
+@pytest.fixture(scope="session")
+def warm() -> Iterator[Path]:
+    """The socket of a process that has imported the commands."""
+    with tempfile.TemporaryDirectory(prefix="wt-docs-") as made, serving(Path(made) / "commands"):
+        yield Path(made) / "commands"
+
+
 @pytest.fixture
 def endpoint() -> Iterator[str]:
     """The service as `make up` starts it, but on a free port and with a database that is thrown away."""
@@ -62,9 +70,9 @@ def endpoint() -> Iterator[str]:
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("document", WITH_COMMANDS, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_every_command_does_what_is_shown(document: Path, folder: Path, endpoint: str) -> None:
+def test_every_command_does_what_is_shown(document: Path, folder: Path, endpoint: str, warm: Path) -> None:
     wrong = []
-    session = Session(folder, endpoint)
+    session = Session(folder, endpoint, warm)
     for step in filter(is_run, steps(document)):
         if step.file is not None:
             (folder / step.file).write_text(step.command)
