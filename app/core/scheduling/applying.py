@@ -47,15 +47,15 @@ def _admit(state: State, decision: Admit) -> None:
     workload.bound_at = now = state.now
     if leaving:
         workload.moved_at = now
-    occupy(state, workload, dict(decision.places))
-    gpus = workload.gpus * workload.replicas
-    state.charge(workload, gpus, funded=decision.funded)
-    workload.protected_until = decision.protected_until
     if not decision.funded:
         state.mark(workload, Evictable.UNFUNDED)
     elif decision.protected_until <= now:
         state.mark(workload, Evictable.EXPIRED)
-    else:
+    occupy(state, workload, dict(decision.places))
+    gpus = workload.gpus * workload.replicas
+    state.charge(workload, gpus, funded=decision.funded)
+    workload.protected_until = decision.protected_until
+    if workload.evictable is Evictable.NO:
         state.commit(workload, gpus, now + _commitment(state, workload))
         state.protect(workload, gpus, decision.protected_until)
         if workload.kind is Kind.SESSION:
@@ -122,11 +122,8 @@ def _release(state: State, decision: Release) -> None:
 
 def _fill(state: State, decision: Fill) -> None:
     workload = state.workloads[decision.workload]
-    kind = workload.evictable
     drop_claim(state, workload)
-    state.mark(workload, Evictable.NO)
     occupy(state, workload, dict(decision.places))
-    state.mark(workload, kind)
     recount(state, workload)
     if not workload.missing:
         del state.holes[workload.id]

@@ -63,12 +63,12 @@ def _remove(state: State, workload: Workload) -> None:
 
 def release(state: State, workload: Workload) -> None:
     """It holds nothing any more, and nothing is due for it."""
-    state.mark(workload, Evictable.NO)
     state.uncommit(workload)
     state.unprotect(workload)
     state.charge(workload, 0, funded=False)
-    drop_claim(state, workload)
     vacate(state, workload)
+    state.mark(workload, Evictable.NO)
+    drop_claim(state, workload)
     state.holes.pop(workload.id, None)
     workload.hole_since = None
     workload.epoch += 1
@@ -179,10 +179,7 @@ def resize(state: State, name: str, gpus: int, now: int) -> None:
 
 
 def _lose(state: State, workload: Workload, host: Host) -> None:
-    kind = workload.evictable
-    state.mark(workload, Evictable.NO)
     leave(state, workload, host)
-    state.mark(workload, kind)
     recount(state, workload)
     if workload.status is Status.RUNNING:
         if workload.hole_since is None:

@@ -158,9 +158,13 @@ class Pool:
 
 def _recount(slots: dict[int, int], before: int, after: int) -> None:
     """A host had room on so many GPUs, and has it on so many now; below zero is none."""
-    before, after = max(0, before), max(0, after)
-    for gpus in slots:
-        slots[gpus] += after // gpus - before // gpus
+    if before < 0:
+        before = 0
+    if after < 0:
+        after = 0
+    if before != after:
+        for gpus in slots:
+            slots[gpus] += after // gpus - before // gpus
 
 
 def fit(pools: Iterable[Pool], gpus: int, replicas: int, used: Collection[str] = ()) -> dict[str, int] | None:

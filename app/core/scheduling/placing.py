@@ -2,7 +2,7 @@
 
 from app.core.scheduling.packing import Host
 from app.core.scheduling.state import State
-from app.core.scheduling.workload import Status, Workload
+from app.core.scheduling.workload import Evictable, Status, Workload
 
 
 def hold(state: State, workload: Workload, places: dict[str, int]) -> None:
@@ -25,15 +25,12 @@ def drop_claim(state: State, workload: Workload) -> None:
 
 
 def occupy(state: State, workload: Workload, places: dict[str, int]) -> None:
-    """The workload holds more replicas there. It must not be marked, since marks count its places."""
+    """The workload holds more replicas there, as what it is marked."""
     for name, count in places.items():
         host = state.hosts[name]
         host.residents[workload.id] = host.residents.get(workload.id, 0) + count
         workload.places[name] = workload.places.get(name, 0) + count
-        gone = count * workload.gpus if workload.status is Status.LEAVING else 0
-        state.turn_over(host, -count * workload.gpus, leaving=gone)
-        if host.state == Host.DRAINING:
-            state.change_capacity(count * workload.gpus)
+        _take(state, workload, host, count * workload.gpus)
 
 
 def vacate(state: State, workload: Workload) -> None:
@@ -43,9 +40,21 @@ def vacate(state: State, workload: Workload) -> None:
 
 
 def leave(state: State, workload: Workload, host: Host) -> None:
-    """The workload leaves one host. It must not be marked."""
-    gpus = host.residents.pop(workload.id) * workload.gpus
+    """The workload leaves one host."""
     del workload.places[host.id]
-    state.turn_over(host, gpus, leaving=-gpus if workload.status is Status.LEAVING else 0)
+    _take(state, workload, host, -host.residents.pop(workload.id) * workload.gpus)
+
+
+def _take(state: State, workload: Workload, host: Host, gpus: int) -> None:
+    """The workload holds so many more of the host's GPUs."""
+    kind = workload.evictable
+    if kind is Evictable.NO:
+        state.turn_over(host, -gpus, leaving=gpus if workload.status is Status.LEAVING else 0)
+    elif kind is Evictable.UNFUNDED:
+        state.leaf_of(workload).unfunded_gpus += gpus
+        state.turn_over(host, -gpus, gpus)
+    else:
+        state.leaf_of(workload).expired_gpus += gpus
+        state.turn_over(host, -gpus, 0, gpus)
     if host.state == Host.DRAINING:
-        state.change_capacity(-gpus)
+        state.change_capacity(gpus)
