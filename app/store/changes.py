@@ -4,7 +4,7 @@ from app.store.db import Tx
 
 _SHOWN = (
     *("cluster", "custom_job", "tuning_job", "workload", "fleet", "fleet_host", "budget_change"),
-    *("fault_rule", "capacity_pool", "capacity_change"),
+    *("fault_rule", "capacity_pool", "capacity_change", "price_override", "quota"),
 )
 _COUNTED = ("budget_change",)
 """Only grows: its rows are never written again."""

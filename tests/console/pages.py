@@ -1,13 +1,19 @@
 """The console as a browser without a script uses it: it follows links, fills in forms, and reads."""
 
+import ast
 import html
 import re
+import shlex
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
+from typer.main import get_command
 
+from app.cli import app
 from tests.kit import PLAIN, TestWorld
+
+CODE = re.compile(r'(?s)<span class="label">([^<]*)</span><pre[^>]*><code>(.*?)</code>')
 
 
 @dataclass
@@ -47,7 +53,26 @@ class Browser:
         answer = self.http.post(f"{root}/do/{path}", data=fields, headers={"referer": referer})
         assert answer.status_code == 200, answer.text
         assert [each.status_code for each in answer.history] == [303]
+        for label, told in re.findall(
+            r'(?s)<span class="label">([^<]*)</span><pre[^>]*><code>(.*?)</code>', answer.text
+        ):
+            check_told(label, html.unescape(told))
         return answer.text
+
+
+def check_told(label: str, told: str) -> None:
+    """What a deed says may be typed: it is Python, or a command of ours with its options."""
+    if label == "Python":
+        ast.parse(told)
+    for line in told.splitlines() if label != "Python" else ():
+        if not line.startswith("windtunnel "):
+            continue
+        command: Any = get_command(app)
+        name, *words = shlex.split(line)
+        while hasattr(command, "resolve_command"):
+            context = command.make_context(name, words)
+            name, command, words = command.resolve_command(context, [*context._protected_args, *context.args])
+        command.make_context(name, words)
 
 
 def text(page: str) -> str:
