@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -12,8 +13,19 @@ from typing import Any
 import pytest
 
 from tests.clients.drivers import PATIENCE, ROOT
+from tests.clients.stranger import wait_for_the_end
 from tests.kit import Running, slurm, workers
-from windtunnel_testkit import NotSettled, Refused, Service, StillWaiting, Unreachable, World, running, times
+from windtunnel_testkit import (
+    NotSettled,
+    NotStarted,
+    Refused,
+    Service,
+    StillWaiting,
+    Unreachable,
+    World,
+    running,
+    times,
+)
 
 P5 = "ml.p5.48xlarge"
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -228,6 +240,17 @@ def test_the_command_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("WINDTUNNEL_COMMAND", f"{sys.executable} -m app.cli")
     assert running.command() == [sys.executable, "-m", "app.cli"]
     assert running.command(str(script)) == [str(script)]
+
+
+def test_a_service_that_comes_too_late_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing of it is left, neither process nor folder."""
+    monkeypatch.setattr(running, "START_SECONDS", 0.2)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    note = tmp_path / "note"
+    with pytest.raises(NotStarted, match=r"was not ready within 0 s\. It printed:\nbeginning$"):
+        Service.start(command=f"sh -c 'echo beginning; echo $$ >{note}; exec sleep 1000'")
+    assert [path.name for path in tmp_path.iterdir()] == ["note"]
+    wait_for_the_end(int(note.read_text()))
 
 
 def test_the_example_with_google_s_sdk(service: Running, tmp_path: Path) -> None:

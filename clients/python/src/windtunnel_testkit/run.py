@@ -47,13 +47,11 @@ class Run:
 
     def stays(self) -> str | None:
         """With --windtunnel-keep, where the run's own service is, and how to end it."""
-        kept = self._shared is not None and self._config.getoption("--windtunnel-keep")
-        if not kept or self._shared is None or self._shared.process is None:
+        if self._shared is None or not self._config.getoption("--windtunnel-keep"):
             return None
-        endpoint = self._shared.endpoint(())
-        return (
-            f"windtunnel stays up at {endpoint} with the worlds of this run; end it with: kill {self._shared.process}"
-        )
+        endpoint, process = self._shared.address, self._shared.process
+        told = f"windtunnel stays up at {endpoint} with the worlds of this run; end it with: kill {process}"
+        return told if endpoint and process else None
 
     def close(self) -> None:
         """End the run's own service, when this is not a worker and it shall not stay."""

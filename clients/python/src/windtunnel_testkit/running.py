@@ -64,12 +64,9 @@ class Shared:
         self.hold()
         with (self.folder / "start.lock").open("w") as turn:
             fcntl.flock(turn, fcntl.LOCK_EX)
-            told = self.folder / "endpoint"
-            if not told.exists():
-                self._start(run, options)
-            return told.read_text()
+            return self.address or self._start(run, options)
 
-    def _start(self, run: Sequence[str], options: Sequence[str]) -> None:
+    def _start(self, run: Sequence[str], options: Sequence[str]) -> str:
         keeper = [sys.executable, "-I", str(Path(__file__).with_name("keeper.py")), str(self.folder)]
         words = [*run, "exec", "--frozen", *options, "--", *keeper]
         environment = {name: value for name, value in os.environ.items() if name not in _OURS}
@@ -88,17 +85,24 @@ class Shared:
             pid, _ = shell.communicate()
         (self.folder / "process").write_text(f"{pid.strip()} {shell.pid}")
         with (self.folder / "service.lock").open() as lives:
-            self._wait_until_ready(words, lives)
-
-    def _wait_until_ready(self, words: Sequence[str], lives: IO[str]) -> None:
-        latest = time.monotonic() + START_SECONDS
-        while not (self.folder / "endpoint").exists():
-            late = time.monotonic() > latest
-            if late or _is_free(lives):
-                why = f"was not ready within {START_SECONDS:.0f} s" if late else "ended"
+            if why := self._wait_until_ready(lives):
                 shown = shlex.join(words[: words.index("--")])
                 raise NotStarted(f"`{shown}` {why}. It printed:\n{self.output() or '(nothing)'}")
+        return (self.folder / "endpoint").read_text()
+
+    def _wait_until_ready(self, lives: IO[str]) -> str | None:
+        """Why it did not come to that, and then it has ended."""
+        latest = time.monotonic() + START_SECONDS
+        while self.address is None:
+            if _is_free(lives):
+                return "ended"
+            if time.monotonic() > latest:
+                process, group = map(int, (self.folder / "process").read_text().split())
+                os.kill(process, signal.SIGTERM)
+                _wait_for_end(lives, group)
+                return f"was not ready within {START_SECONDS:.0f} s"
             time.sleep(LOOK_SECONDS)
+        return None
 
     def output(self) -> str:
         """The end of what the service has printed."""
@@ -106,6 +110,14 @@ class Shared:
             return (self.folder / "output").read_text(errors="replace")[-4000:].strip()
         except OSError:
             return ""
+
+    @property
+    def address(self) -> str | None:
+        """Where the service is, once it is ready."""
+        try:
+            return (self.folder / "endpoint").read_text()
+        except OSError:
+            return None
 
     @property
     def process(self) -> int | None:
