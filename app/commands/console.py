@@ -31,4 +31,4 @@ def open_console(
 
 def console_address(base: str, world: str | None = None) -> str:
     """Where the console shows a world."""
-    return f"{world_endpoint(base, '')}/console/{world or DEFAULT_WORLD}/"
+    return f"{world_endpoint(base, '')}/console/{world or DEFAULT_WORLD}"

@@ -49,19 +49,20 @@ def execute(
 
 
 async def _execute(settings: "Settings", command: list[str], config: Path | None) -> int:
+    from app.host import guest
     from app.host.exports import OVERRIDING, variables
     from app.host.supervisor import service
 
     async with service(settings) as supervisor:
-        # From here Ctrl-C is for the command, which the terminal tells itself; it may take its time.
-        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, lambda: None)
         told = supervisor.settings
         kept = {name: value for name, value in os.environ.items() if name not in OVERRIDING}
         environment = kept | variables(told, told.base_url, None, config)
         try:
-            process = await asyncio.create_subprocess_exec(*command, env=environment)
+            process = await guest.start(command, environment)
         except OSError as error:
             raise CannotRun(f"cannot run {command[0]}: {error.strerror}") from error
+        # From here Ctrl-C is for the command alone; it may take its time.
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, guest.interrupt, process)
         watch = asyncio.create_task(supervisor.run())
         ended = asyncio.create_task(process.wait())
         try:

@@ -13,13 +13,14 @@ DEFAULT_ENDPOINT = "http://127.0.0.1:4600"
 
 
 def banner(settings: Settings, clock: dict[str, Any] | None, *, ephemeral: bool, config: Path | None = None) -> str:
-    """Address, data, clock and profile, auth, telemetry, and lines to paste.
+    """Address, console, data, clock and profile, auth, telemetry, and lines to paste.
 
     `settings` are the children's; `clock` is the API's answer: an existing world keeps its own clock and profile.
     With the configuration file the other terminal gets the same keys and token.
     """
     facts = {
         "address": settings.base_url,
+        "console": f"{settings.base_url}/console",
         "gRPC": _grpc(settings),
         "data": _data(settings, ephemeral=ephemeral),
         "clock": f"{_clock(settings, clock)}, profile {(clock or {}).get('profile', settings.profile)}",
