@@ -46,8 +46,8 @@ from app.usecases import workloads as requests
 from app.usecases import worlds as world_requests
 from app.usecases.fleet_memory import MEMORY
 from app.usecases.provisioning import Policy
+from app.usecases.requests import cluster_intent
 from app.usecases.worlds import Setting
-from app.wire.sagemaker.reading import cluster_intent
 from benchmarks.scale import eks, slope
 
 SIZES = (128, 1000)
