@@ -42,7 +42,7 @@ def test_the_queue_tells_why_each_waits(lab: TestWorld, browser: Browser) -> Non
     assert "no-free-gpus Free GPUs: unfunded work evicts nobody." in page
     assert "2026-01-01 02:10:00 in 1 h" in page
     assert "ratio 0.9940" in page, "a week of half the claim, less an hour that the other used"
-    assert re.search(r"pretrain demo 16 2 2026-01-01 02:10:00 1 h", page), "what is protected until when"
+    assert re.search(r"pretrain demo research 16 2026-01-01 02:10:00 1 h", page), "what is protected until when"
     assert "0 of 16 GPUs free" in page
     assert "launch" in text(browser.get("queue", budget="product"))
     assert "sweep" not in text(browser.get("queue", budget="product"))
@@ -229,3 +229,26 @@ def test_older_lines_are_a_page_of_their_own(
         pages += 1
         assert "To the newest lines" in page
     assert pages > 1 and 'id="l-1"' in page
+
+
+def test_teams_with_compute_quotas_stand_in_the_place_of_the_tree(world: TestWorld, browser: Browser) -> None:
+    """FS-17: there budgets divide nothing."""
+    world.sagemaker.create_cluster(**eks(gpu_group(2)))
+    world.advance(minutes=10)
+    world.sagemaker.create_compute_quota(
+        Name="blue",
+        ClusterArn=world.describe()["ClusterArn"],
+        ComputeQuotaConfig={
+            "ComputeQuotaResources": [{"InstanceType": "ml.p5.48xlarge", "Count": 1}],
+            "ResourceSharingConfig": {"Strategy": "LendAndBorrow", "BorrowLimit": 100},
+        },
+        ComputeQuotaTarget={"TeamName": "blue", "FairShareWeight": 10},
+    )
+    world.advance(minutes=5)
+    for name in ("one", "two", "three"):
+        job(world, gpus(1, 8, RUN_SECONDS="6000"), name=name, budget="blue")
+        world.advance(seconds=1)
+    page = text(browser.get("shares"))
+    assert "16 GPUs of demo, divided by compute quotas" in page
+    assert "blue 8 0 16" in page, "nobody lends"
+    assert "three" in text(browser.get("queue")) and "one" in text(browser.get("workloads"))

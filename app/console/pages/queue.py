@@ -13,10 +13,10 @@ from app.console.page import Page, PageOf
 from app.core.job_labels import Home
 from app.core.times import WorldTime, from_millis, millis
 from app.store.db import Tx
-from app.usecases import budgets, clocks, fleet_policies, hosts, known_clusters, listed_jobs, queues
+from app.usecases import budgets, clocks, fleet_policies, known_clusters, listed_jobs, queues, workloads
 from app.usecases.fleet_policies import Fleet
-from app.usecases.hosts import Shown
 from app.usecases.queues import Queued
+from app.usecases.workloads import Listed
 
 router = APIRouter()
 LIMIT = 200
@@ -43,13 +43,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Protected:
-    """Funded work that nobody may evict until then, on so many GPUs of hosts."""
+    """Funded work that nobody may evict until then."""
 
-    workload: str
-    shown: str
-    cluster: str
+    of: Listed
+    where: str
     gpus: int
-    hosts: int
     until: WorldTime
     for_ms: int
 
@@ -95,7 +93,7 @@ async def _read(tx: Tx, page: Page, cluster: str | None, budget: str | None) -> 
     fleets = [await fleet_policies.show(tx, page.world, one.arn, home) for one in busy]
     if cluster is None:
         fleets += await fleet_policies.pools(tx, page.world, None)
-    found = [host for one in busy for host in await hosts.listed(tx, page.world, one.arn)]
+    running = await workloads.listed(tx, page.world, cluster, None, ("running",), workloads.MOST_LISTED)
     every = living if cluster is None else await known_clusters.living(tx, page.world, None)
     told = [one.told for one in waiting if one.told is not None]
     ids = [name for one in told for name in (*one.ahead, one.blocker or "")]
@@ -105,7 +103,7 @@ async def _read(tx: Tx, page: Page, cluster: str | None, budget: str | None) -> 
         lines=lines(waiting[:LIMIT], now, names),
         is_cut=len(waiting) > LIMIT,
         fleets=[fleet_head(one, names) for one in fleets],
-        protected=protected(found, now),
+        protected=protected(running, now),
         cluster=cluster,
         budget=budget,
         clusters=[one.name for one in every],
@@ -162,20 +160,12 @@ def fleet_head(one: Fleet, names: Mapping[str, str] | None = None) -> FleetHead:
     )
 
 
-def protected(found: Iterable[Shown], now: WorldTime) -> list[Protected]:
+def protected(running: Iterable[Listed], now: WorldTime) -> list[Protected]:
     """Whose protection lasts, the first to end first."""
-    sums: dict[tuple[str, str], list[int]] = {}
-    facts: dict[tuple[str, str], tuple[str, int]] = {}
-    for host in found:
-        for one in host.of.residents:
-            if one.protected_until is not None and from_millis(one.protected_until) > now:
-                key = (host.cluster.name, one.workload)
-                gpus, count = sums.get(key, (0, 0))
-                sums[key] = [gpus + one.gpus, count + 1]
-                facts[key] = (one.shown, one.protected_until)
-    told = []
-    for (cluster, name), (gpus, count) in sums.items():
-        shown, ends = facts[cluster, name]
-        until = from_millis(ends)
-        told.append(Protected(name, shown, cluster, gpus, count, until, millis(now, until)))
-    return sorted(told, key=lambda one: (one.until, one.shown))[:MOST_PROTECTED]
+    found = []
+    for one in running:
+        row = one.row
+        if row.funded and row.protected_until is not None and (until := from_millis(row.protected_until)) > now:
+            gpus = row.gpus * row.replicas
+            found.append(Protected(one, one.of.cluster or one.of.fleet, gpus, until, millis(now, until)))
+    return sorted(found, key=lambda one: (one.until, one.of.shown))[:MOST_PROTECTED]

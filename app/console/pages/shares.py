@@ -48,6 +48,8 @@ class View:
     capacity: int
     window_ms: int
     margin: str
+    teams: Sequence[Share]
+    """Of a cluster that compute quotas divide: then the tree says nothing there (FS-17)."""
 
 
 @router.get("/shares")
@@ -64,13 +66,15 @@ async def _read(tx: Tx, page: Page, chosen: str | None) -> View:
     fleet = chosen or (names[0] if names else None)
     nodes = await budgets.nodes(tx, page.world)
     if fleet is None:
-        return View(lines(nodes, {}, None), None, names, 0, 0, "")
+        return View(lines(nodes, {}, None), None, names, 0, 0, "", ())
     home = Home(page.settings.default_account, page.settings.default_region)
     found = await fleet_policies.show(tx, page.world, fleet, home)
     shares = {share.name: share for _, each in await budget_reports.shares_of(tx, page.world, fleet) for share in each}
     margin = decimal(Fraction(found.policy.margin, 1_000_000), 4)
-    told_lines = lines(nodes, shares, found)
-    return View(told_lines, fleet, names, found.gpus.capacity, found.policy.window, margin)
+    known = {node.name for node in nodes}
+    teams = [share for name, share in shares.items() if name not in known]
+    told_lines = [] if teams else lines(nodes, shares, found)
+    return View(told_lines, fleet, names, found.gpus.capacity, found.policy.window, margin, teams)
 
 
 def lines(nodes: Sequence[Node], shares: Mapping[str, Share], fleet: Fleet | None) -> list[Line]:
