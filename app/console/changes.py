@@ -29,10 +29,11 @@ log = logging.getLogger(__name__)
 
 
 class Watch:
-    """A world that somebody listens to. `turn` is set, and another made, at each change."""
+    """A world that somebody listens to. `turn` is set, and another made, at each change; `begun` at the first look."""
 
     def __init__(self) -> None:
         self.turn = asyncio.Event()
+        self.begun = asyncio.Event()
         self.users = 0
         self.task: asyncio.Task[None] | None = None
 
@@ -70,17 +71,19 @@ class Watches:
             del self._watches[world]
 
     async def _look(self, world: str, watch: Watch) -> None:
-        seen, still = await self._mark(world), 0
+        seen, still = await self.mark(world), 0
+        watch.begun.set()
         while True:
             await clock.sleep(LOOK_SECONDS)
-            found = await self._mark(world)
+            found = await self.mark(world)
             still += 1
             runs = found is not None and found[1]
             if found != seen or (runs and still >= RUNNING_LOOKS):
                 seen, still = found, 0
                 watch.tell()
 
-    async def _mark(self, world: str) -> tuple[str, bool] | None:
+    async def mark(self, world: str) -> tuple[str, bool] | None:
+        """What tells this state of the world from others; None without it, or while nobody can tell."""
         try:
             return await self._service.db.run(changes.mark, world)
         except Exception as error:
@@ -94,10 +97,10 @@ class ChangeStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, watches: Watches, world: str) -> None:
+    def __init__(self, watches: Watches, world: str, seen: str) -> None:
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
         del self.headers["content-length"]
-        self._watches, self._world = watches, world
+        self._watches, self._world, self._seen = watches, world, seen
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send until the reader goes."""
@@ -113,7 +116,8 @@ class ChangeStream(Response):
 
     async def _tell(self, watch: Watch, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        chunk = GREETING
+        await send({"type": "http.response.body", "body": GREETING, "more_body": True})
+        chunk = await self._first(watch)
         while True:
             turn = watch.turn
             async with asyncio.timeout(SLOWEST_SEND):
@@ -123,6 +127,12 @@ class ChangeStream(Response):
                 async with asyncio.timeout(BEAT_SECONDS):
                     await turn.wait()
                 chunk = CHANGED
+
+    async def _first(self, watch: Watch) -> bytes:
+        """What happened between the reading of the page and the opening of its stream is told at once."""
+        await watch.begun.wait()
+        found = await self._watches.mark(self._world)
+        return CHANGED if self._seen and found is not None and found[0] != self._seen else BEAT
 
 
 async def _hung_up(receive: Receive) -> None:
@@ -136,4 +146,4 @@ async def stream(page: PageOf) -> Response:
     watches: Watches = page.request.app.state.watches
     if watches.count >= MOST_STREAMS:
         return Response("Too many streams are open.", 429, {"retry-after": "5"}, "text/plain")
-    return ChangeStream(watches, page.world)
+    return ChangeStream(watches, page.world, page.given.get("seen", ""))

@@ -16,6 +16,7 @@ from app.core.scope import DEFAULT_WORLD, Scope
 from app.service import Service
 from app.settings import Settings
 from app.store.db import Database
+from app.usecases import changes
 
 T = TypeVar("T")
 DONE = "done"
@@ -42,6 +43,8 @@ class Page:
     world: str
     given: dict[str, str] = field(default_factory=dict)
     """The address's parameters."""
+    seen: str = ""
+    """The world's mark before anything of it was read, for the stream that then tells of changes."""
 
     @property
     def db(self) -> Database:
@@ -165,4 +168,12 @@ def page_of(request: Request) -> Page:
     return Page(request, request.app.state.service, request.path_params.get("world", DEFAULT_WORLD), given)
 
 
-PageOf = Annotated[Page, Depends(page_of)]
+async def _marked(request: Request) -> Page:
+    page = page_of(request)
+    if request.method != "GET" or page.is_fragment:
+        return page
+    found = await page.db.run(changes.mark, page.world)
+    return replace(page, seen=found[0] if found else "")
+
+
+PageOf = Annotated[Page, Depends(_marked)]

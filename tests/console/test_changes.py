@@ -1,5 +1,8 @@
 """The stream that tells a page to ask again."""
 
+import html
+import re
+
 import httpx
 import pytest
 
@@ -22,6 +25,20 @@ def test_a_stream_of_no_world_waits(service: Running) -> None:
     """A page of a dropped world is told nothing, and its next request says why."""
     with httpx.stream("GET", f"{service.base}/console/none/changes") as answer:
         assert next(answer.iter_lines()) == "retry: 2000"
+
+
+def test_what_happened_before_the_stream_was_open_is_told(browser: Browser) -> None:
+    """A page names the state that it shows: if that is over already, it is told at once, and else not."""
+    before = _stream_of(browser.get())
+    browser.world.advance(60)
+    for address, first in ((before, "event: changed"), (_stream_of(browser.get()), ": beat")):
+        with browser.http.stream("GET", address, timeout=30) as answer:
+            told = [line for line, _ in zip(answer.iter_lines(), range(3), strict=False)]
+            assert told == ["retry: 2000", "", first]
+
+
+def _stream_of(page: str) -> str:
+    return html.unescape(re.search(r'data-changes="([^"]+)"', page)[1])  # type: ignore[index]
 
 
 @pytest.fixture
