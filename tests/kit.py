@@ -207,6 +207,9 @@ def serving(settings: Settings) -> Iterator[Running]:
         assert thread.is_alive(), "the application did not start"
     port = server.servers[0].sockets[0].getsockname()[1]
     running = Running(f"http://127.0.0.1:{port}")
+    # The last surface to be loaded, in a thread: what is loaded while pytest turns warnings into errors anew, between
+    # two phases of a test, may break by one.
+    httpx.get(f"{running.base}/console/-/login", verify=PLAIN, timeout=120)
     try:
         yield running
     finally:
