@@ -10,6 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
 
 from tests.clients.drivers import PATIENCE, ROOT
@@ -208,17 +209,18 @@ def test_copies(kit: Service, own: World) -> None:
         own.now()
 
 
-def test_clients_are_bound_to_the_world(own: World) -> None:
+def test_clients_are_bound_to_the_world(own: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """CT-0: of any account and region; a child process finds it by its variables; the SDK of Google is initialised."""
     there = own.boto3("sagemaker", account="444455556666", region="us-east-1")
     arn = there.create_cluster(**slurm(workers(1)))["ClusterArn"]
     assert arn.startswith("arn:aws:sagemaker:us-east-1:444455556666:cluster/")
     there.close()
-    listed = "import boto3; print(boto3.client('sagemaker').list_clusters()['ClusterSummaries'])"
-    child = subprocess.run(
-        [sys.executable, "-c", listed], env={**os.environ, **own.environment()}, capture_output=True, text=True
-    )
-    assert child.stdout == "[]\n", child.stderr
+    for variable, value in own.environment().items():
+        monkeypatch.setenv(variable, value)
+    child = boto3.session.Session().client("sagemaker")
+    assert child.meta.endpoint_url == own.endpoint
+    assert child.list_clusters()["ClusterSummaries"] == []
+    child.close()
     aiplatform = own.vertex("p2", "europe-west4")
     assert aiplatform.CustomJob.list() == []
     assert aiplatform.initializer.global_config.location == "europe-west4"

@@ -1,25 +1,27 @@
 """The recipes of `clients/`: what can be run here is run, and of the rest what they name exists (CT-15)."""
 
 import ast
+import functools
+import http.server
 import json
 import os
 import re
 import shutil
-import signal
-import socket
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 import yaml
+from typer.testing import CliRunner
 
+from app.cli import app
 from app.settings import load
 from tests.clients.conftest import need
 from tests.clients.drivers import INSTALLED, PATIENCE, ROOT
-from tests.clients.stranger import Stranger, wait_for_the_end
 from tests.kit import Running
 
 CLIENTS = ROOT / "clients"
@@ -31,15 +33,17 @@ RECIPES = [path for path in CLIENTS.rglob("*") if path.suffix in (".md", ".yml",
 COMMAND = re.compile(r"(?:^|[\s`\"'/])windtunnel (up|exec|env|status)\b([^\n`|&;]*)", re.M)
 
 
+@functools.cache
+def shown(verb: str) -> str:
+    """The help of a command."""
+    return CliRunner().invoke(app, [verb, "--help"], terminal_width=200).stdout
+
+
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.relative_to(CLIENTS).as_posix())
 def test_commands_and_their_options_exist(path: Path) -> None:
-    helps: dict[str, str] = {}
     for verb, rest in COMMAND.findall(path.read_text()):
-        if verb not in helps:
-            words = [sys.executable, "-m", "app.cli", verb, "--help"]
-            helps[verb] = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
         options = re.findall(r"(?<=\s)--[a-z-]+", rest.partition(" -- ")[0])
-        assert [each for each in options if each not in helps[verb]] == [], f"windtunnel {verb}{rest}"
+        assert [each for each in options if each not in shown(verb)] == [], f"windtunnel {verb}{rest}"
 
 
 def test_the_packages_are_ours() -> None:
@@ -90,36 +94,56 @@ def test_javascript(service: Running, tmp_path: Path) -> None:
     assert (ran.stdout, ran.returncode) == ("0\n", 0), ran.stderr
 
 
-@pytest.mark.timeout(400)
-def test_the_action_starts_a_service_and_tells_where_it_is(open_folder: Path) -> None:
-    """CT-7: its script in bash, with what GitHub would give it; then aws-cli's variables lead there."""
-    runner = Stranger(open_folder, open_folder).prepare()
+def test_curl(service: Running) -> None:
+    """CT-0: a world is made, advanced and dropped by the block as it stands there."""
+    block = re.search(r"```shell\n(.*?)```", (CLIENTS / "README.md").read_text(), re.S)
+    assert block
+    told = os.environ | {"WINDTUNNEL_ENDPOINT": service.base}
+    ran = subprocess.run(["bash", "-e", "-c", block[1]], env=told, capture_output=True, text=True, timeout=PATIENCE)
+    made, advanced, dropped = json.JSONDecoder().decode(f"[{ran.stdout.replace('}{', '},{')}]")
+    assert (made["name"], advanced["settled"], dropped) == ("test-1", True, {"dropped": "test-1"})
+
+
+@pytest.fixture
+def ready(tmp_path: Path) -> Iterator[int]:
+    """The port of somebody who is ready as soon as the stand-in has been started."""
+
+    class Answer(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            is_up = (tmp_path / "up").exists()
+            self.send_response(404 if self.path != "/_windtunnel/ready" else 200 if is_up else 503)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Answer) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server.server_port
+        server.shutdown()
+        thread.join()
+
+
+def test_the_action_starts_a_service_and_tells_where_it_is(ready: int, tmp_path: Path) -> None:
+    """Its script in bash, with what GitHub would give it; `up` is a stand-in that notes its options."""
+    script = tmp_path / "windtunnel"
+    up = 'case $1 in up) cd "$RUNNER_TEMP"; echo "$@" >new; mv new up;; *)'
+    script.write_text(f'#!/bin/sh\n{up} PYTHONPATH="{ROOT}" exec "{sys.executable}" -m app.cli "$@";; esac\n')
+    script.chmod(0o755)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("WINDTUNNEL_", "AWS_"))}
+    given = {name.upper(): each["default"] for name, each in ACTION["inputs"].items()} | {"PORT": str(ready)}
+    runner = {"RUNNER_TEMP": str(tmp_path), "GITHUB_ENV": str(tmp_path / "env")}
     step = next(step for step in ACTION["runs"]["steps"] if step["name"] == "Start")
-    port = _free_port()
-    variables = runner.environment() | {
-        "RUNNER_TEMP": str(open_folder),
-        "GITHUB_ENV": str(open_folder / "env"),
-        "PORT": str(port),
-        "OPTIONS": f"{ACTION['inputs']['options']['default']} --grpc-port 0",
-    }
     ran = subprocess.run(
-        ["bash", "-e", "-o", "pipefail", "-c", step["run"]], env=variables, capture_output=True, text=True
+        ["bash", "-e", "-o", "pipefail", "-c", step["run"]],
+        env=kept | given | runner | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
     )
-    process = int((open_folder / "windtunnel.pid").read_text())
-    try:
-        assert ran.returncode == 0, ran.stdout + ran.stderr
-        told = dict(line.split("=", 1) for line in (open_folder / "env").read_text().splitlines())
-        assert told["AWS_ENDPOINT_URL"] == told["WINDTUNNEL_ENDPOINT"] == f"http://127.0.0.1:{port}"
-        aws = [str(Path(sys.executable).parent / "aws"), "sagemaker", "list-clusters"]
-        listed = subprocess.run(aws, env=variables | told, capture_output=True, text=True)
-        assert json.loads(listed.stdout) == {"ClusterSummaries": []}, listed.stderr
-    finally:
-        if psutil.pid_exists(process):
-            os.kill(process, signal.SIGTERM)
-        wait_for_the_end(process)
-
-
-def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert (tmp_path / "up").read_text() == f"up --ephemeral --port {ready} --frozen\n"
+    assert int((tmp_path / "windtunnel.pid").read_text()) > 0
+    told = dict(line.split("=", 1) for line in (tmp_path / "env").read_text().splitlines())
+    assert told["AWS_ENDPOINT_URL"] == told["WINDTUNNEL_ENDPOINT"] == f"http://127.0.0.1:{ready}"
