@@ -8,8 +8,11 @@ import pytest
 from app.console import rendering
 from app.console.deeds import MOST, Deed, Deeds, aws_line, boto3_lines, command_line, httpx_lines
 from app.console.forms import Form
+from app.console.pages.events import gathered, place_of, read_place
+from app.core.cluster_events import Event
 from app.core.errors import Invalid
 from app.core.times import from_millis
+from app.usecases.overviews import SeenEvent
 
 
 @pytest.mark.parametrize(
@@ -112,3 +115,27 @@ def test_fields_of_a_form() -> None:
         form.text("empty")
     with pytest.raises(Invalid, match="too long"):
         form.text("t", 0)
+
+
+def seen(seq: int, instance: str | None, kind: str = "provisioned", second: int = 0) -> SeenEvent:
+    event = Event(kind, from_millis(second * 1000), "workers", instance, f"logical-{seq}")
+    return SeenEvent("111122223333", "us-west-2", "c1", "demo", seq, event)
+
+
+def test_events_that_read_alike_are_one() -> None:
+    """Of one moment, whatever lies between them, and but for the instance that they name."""
+    events = [seen(5, "i-1"), seen(4, "i-1", "script-started"), seen(3, "i-2"), seen(2, "i-2", "script-started")]
+    told = gathered([*events, seen(1, "i-3", second=-1)])
+    assert [(one.node, one.times) for one in told] == [("i-1", 2), ("i-1", 2), ("i-3", 1)]
+
+
+@pytest.mark.parametrize("text", ["1.2", "x.1.c", "1.x.c", "1." + "9" * 20 + ".c"])
+def test_a_place_that_no_link_gives(text: str) -> None:
+    with pytest.raises(Invalid):
+        read_place(text)
+
+
+def test_a_place_comes_back() -> None:
+    one = seen(7, "i-1", second=3)
+    assert read_place(place_of(one)) == (one.event.at, "c1", 7)
+    assert read_place("") is None

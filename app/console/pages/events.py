@@ -51,14 +51,13 @@ def told_of(seen: SeenEvent) -> Told:
 
 
 def gathered(found: Iterable[SeenEvent]) -> list[Told]:
-    """The events, those of one moment that read alike as one."""
-    told: list[Told] = []
+    """The events; those of one moment that read alike, but for the instance that they name, are one."""
+    told: dict[tuple[WorldTime, str, str | None, str], Told] = {}
     for one in map(told_of, found):
-        if told and replace(one, node=None) == replace(told[-1], node=None, times=1):
-            told[-1] = replace(told[-1], times=told[-1].times + 1)
-        else:
-            told.append(one)
-    return told
+        key = (one.at, one.cluster, one.group, one.text.replace(one.node or "\0", ""))
+        first = told.get(key)
+        told[key] = one if first is None else replace(first, times=first.times + 1)
+    return list(told.values())
 
 
 def view(found: list[SeenEvent], is_first: bool) -> Timeline:
