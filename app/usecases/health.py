@@ -8,7 +8,8 @@ import asyncpg
 from app.core.scope import DEFAULT_WORLD
 from app.store import clusters, gauges, jobs, processes, sessions, tuning, wakes, worlds
 from app.store.db import Tx
-from app.store.gauges import ProcessGauges, WorldGauges
+from app.store.gauges import ProcessGauges as ProcessGauges
+from app.store.gauges import WorldGauges as WorldGauges
 
 WORKERS = ("reconciler", "scheduler")
 KINDS = ("api", *WORKERS)

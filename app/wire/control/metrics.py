@@ -10,6 +10,7 @@ from prometheus_client.registry import Collector
 from app.failures import is_database_away
 from app.store.db import Database
 from app.usecases import health
+from app.usecases.health import ProcessGauges, WorldGauges
 from app.wire.control.vocabulary import ServiceOf
 
 router = APIRouter(tags=["health"])
@@ -48,10 +49,16 @@ _OF_WORLDS = {
 
 
 async def _state(database: Database) -> bytes:
-    worlds, processes = await database.run(health.measured)
+    registry = CollectorRegistry()
+    registry.register(_Read(families(*await database.run(health.measured))))
+    return generate_latest(registry)
+
+
+def families(worlds: Sequence[WorldGauges], processes: Sequence[ProcessGauges]) -> tuple[Metric, ...]:
+    """The metrics of what is in the database."""
     living = [one for one in processes if not one.is_lease]
     kinds = [one.kind for one in living]
-    families = (
+    return (
         _gauge("process_up", "Living processes of a kind.", ("kind",), (((k,), kinds.count(k)) for k in health.KINDS)),
         _gauge(
             "process_passes",
@@ -70,9 +77,6 @@ async def _state(database: Database) -> bytes:
             for name, about in _OF_WORLDS.items()
         ),
     )
-    registry = CollectorRegistry()
-    registry.register(_Read(families))
-    return generate_latest(registry)
 
 
 def _gauge(name: str, about: str, labels: Sequence[str], rows: Rows) -> Metric:
