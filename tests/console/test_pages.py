@@ -28,6 +28,14 @@ def test_an_empty_world_teaches(browser: Browser) -> None:
     assert "Nothing has been billed" in text(browser.get("bill"))
 
 
+def test_the_way_in_names_the_world(browser: Browser) -> None:
+    """CT-0: the world that the endpoint's path picks, else the default one."""
+    name = browser.world.name
+    assert browser.http.get(f"/w/{name}/console").url.path == f"/console/{name}"
+    assert browser.http.get("/console/").url.path == "/console/main"
+    assert "There is no world" in text(browser.http.get("/console/none").text)
+
+
 def test_the_overview_adds_up(built: Browser) -> None:
     page = text(built.get())
     bill = built.world.bill(by="cluster")
