@@ -28,6 +28,7 @@ SECTIONS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("queue", "Queue", "q"),
             Entry("workloads", "Workloads", "w"),
             Entry("jobs", "Jobs", "j"),
+            Entry("decisions", "Decisions", "v"),
             Entry("shares", "Fair shares", "s"),
             Entry("budgets", "Budgets", "u"),
             Entry("node-times", "Nodes over time", "t"),

@@ -25,7 +25,7 @@ def lab(world: TestWorld) -> TestWorld:
     return world
 
 
-PAGES = ("queue", "workloads", "jobs", "shares", "budgets", "node-times", "hosts", "fleets")
+PAGES = ("queue", "workloads", "jobs", "decisions", "shares", "budgets", "node-times", "hosts", "fleets")
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -176,6 +176,16 @@ def test_the_settings_of_a_fleet_are_told_and_changed(lab: TestWorld, browser: B
     assert "part of a ratio" in text(
         browser.post("fleet/set", "fleets/demo", fleet="demo", setting="margin", value="x")
     )
+
+
+def test_decisions_are_told_in_words_with_their_ratios(lab: TestWorld, browser: Browser) -> None:
+    lab.advance(hours=1)
+    page = text(browser.get("decisions"))
+    assert "preempt fair-share launch pretrain must leave; it starts at 2026-01-01 02:11:00" in page
+    assert re.search(r"admit free pretrain starts on …\w{6}, …\w{6}, protected until 2026-01-01 02:10:00", page)
+    assert "admit free" not in text(browser.get("decisions", kind="preempt"))
+    assert "sweep" not in text(browser.get("decisions", workload="launch"))
+    browser.get("decisions", 404, workload="nobody")
 
 
 def test_a_page_that_is_shown_asks_for_its_content_alone(lab: TestWorld, browser: Browser) -> None:

@@ -7,6 +7,7 @@ from app.console.pages import (
     clock,
     cluster_forms,
     clusters,
+    decisions,
     events,
     faults,
     fleets,
@@ -27,7 +28,7 @@ from app.console.pages import (
     worlds,
 )
 
-_SCHEDULING = (queue, workloads, workload, jobs, logs, shares, budgets, node_times, hosts, fleets)
+_SCHEDULING = (queue, workloads, workload, decisions, jobs, logs, shares, budgets, node_times, hosts, fleets)
 _WORLD = (faults, capacity, worlds, snapshots, what_if, simulator, requests)
 PAGES = (overview, clusters, cluster_forms, nodes, events, bill, clock, *_SCHEDULING, *_WORLD)
 """Every module with routes below `/console/WORLD`."""
