@@ -70,9 +70,9 @@ def busy(endpoint: str) -> None:
 def take(browser: Browser, base: str, world: str) -> None:
     """Every picture; raises when one is too heavy."""
     page = browser.new_page(viewport=SIZE)
-    page.goto(f"{base}/console/{world}/what-if")
-    page.get_by_label("Type").fill("ml.p5.48xlarge")
-    page.get_by_label("Total").fill("8")
+    page.goto(f"{base}/console/{world}/what-if?kind=weight")
+    page.locator("select[name=budget]").select_option("product")
+    page.locator("input[name=weight]").fill("4")
     page.get_by_role("button", name="Play both").click()
     page.get_by_role("heading", name="Side by side").wait_for(timeout=120_000)
     for name, path, scheme in PICTURES:
