@@ -26,6 +26,7 @@
     const line = (label, name, more) => ({ label, stroke: colour(name), width: 2, spanGaps: true, points: { show: false }, ...more });
     const width = Math.max(280, box.clientWidth);
     box.textContent = "";
+    if (!box.drawn) box.nextElementSibling.open = false;
     box.drawn = new uPlot({
       width, height: 240, tzDate: seconds => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
       cursor: { y: false },
