@@ -28,7 +28,7 @@ PICTURES: tuple[tuple[str, str, Scheme], ...] = (
     ("what-if-light", "what-if/1", "light"),
 )
 """The name, the page, and the theme."""
-SIZE: Any = {"width": 1280, "height": 800}
+SIZE: Any = {"width": 1240, "height": 760}
 MOST_BYTES = 150_000
 
 
@@ -70,9 +70,9 @@ def busy(endpoint: str) -> None:
 def take(browser: Browser, base: str, world: str) -> None:
     """Every picture; raises when one is too heavy."""
     page = browser.new_page(viewport=SIZE)
-    page.goto(f"{base}/console/{world}/what-if?kind=weight")
-    page.locator("select[name=budget]").select_option("product")
-    page.locator("input[name=weight]").fill("4")
+    page.goto(f"{base}/console/{world}/what-if?kind=fault")
+    page.locator("select[name=effect]").select_option("node-hardware")
+    page.locator("input[name=times]").fill("2")
     page.get_by_role("button", name="Play both").click()
     page.get_by_role("heading", name="Side by side").wait_for(timeout=120_000)
     for name, path, scheme in PICTURES:

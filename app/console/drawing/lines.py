@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
-WIDTH, HEIGHT = 720, 240
-LEFT, RIGHT, TOP, BOTTOM = 44, 12, 10, 30
+WIDTH, HEIGHT = 560, 220
+LEFT, RIGHT, TOP, BOTTOM = 44, 22, 10, 30
 STYLES = 6
 """How many lines are told apart, by colour and by dashes: `line-0` to `line-5`."""
 

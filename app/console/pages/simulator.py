@@ -121,7 +121,7 @@ def _percent(value: Value) -> str:
 
 
 def _count(value: Value) -> str:
-    return f"{value:,}" if isinstance(value, (int, float)) else "–"
+    return f"{value:,.1f}".removesuffix(".0") if isinstance(value, (int, float)) else "–"
 
 
 def _index(value: Value) -> str:
