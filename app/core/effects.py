@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Literal
 
@@ -130,7 +131,9 @@ def effect_of(name: str) -> Effect:
     """The effect of this name; Invalid, naming those that there are."""
     if name in EFFECTS:
         return EFFECTS[name]
-    raise Invalid(f"Fault effect '{name}' is not available. Choose one of: {', '.join(EFFECTS)}.")
+    near = get_close_matches(name, EFFECTS, n=1)
+    meant = f"Did you mean {near[0]}? " if near else ""
+    raise Invalid(f"Fault effect '{name[:80]}' is not available. {meant}Choose one of: {', '.join(EFFECTS)}.")
 
 
 def check_words(effect: Effect, given: Iterable[str], code: str | None, operation: str | None = None) -> None:

@@ -6,11 +6,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+import typer
 from typer.testing import CliRunner, Result
 
 from app.cli import app
 from app.settings import Settings
 from tests.kit import Running, TestWorld, serving
+
+COMMAND = typer.main.get_command(app)
+
+
+@pytest.fixture(autouse=True)
+def made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Typer's runner makes the whole command line anew for each line, which takes 0.1 s."""
+    monkeypatch.setattr("typer.testing._get_command", lambda app: COMMAND)
 
 
 @dataclass

@@ -20,6 +20,7 @@ from typer.testing import CliRunner, Result
 from app.cli import app
 from app.commands.exits import reporting
 from scripts.commands import TOLD, Verb, routes, routes_without_verbs, tomllib, unknown_verbs, verbs
+from tests.commands.conftest import COMMAND
 from tests.kit import Running, TestWorld, eks, group, slurm, workers
 from tests.scenarios.test_managed_pools import POOL, quota, work
 
@@ -275,7 +276,7 @@ def test_each_verb_fails_with_the_right_code(
     words = [{**names, "NEW": "x"}.get(word, word) for word in shlex.split(verb.told["examples"][0])]
     endpoint = "http://127.0.0.1:1" if answer is None else stranger
     with pytest.raises(SystemExit) as ended:
-        reporting(lambda: app([*words, "--endpoint", endpoint], prog_name="windtunnel"))
+        reporting(lambda: COMMAND([*words, "--endpoint", endpoint], prog_name="windtunnel"))
     told = capsys.readouterr()
     assert (ended.value.code, "Traceback" in told.err) == (code, False), told.err
     assert said in told.err

@@ -22,6 +22,8 @@ def test_an_unknown_effect_is_refused_with_those_that_exist() -> None:
     with pytest.raises(Invalid) as refusal:
         effect_of("meteor")
     assert refusal.value.message.startswith("Fault effect 'meteor' is not available. Choose one of: launch-capacity, ")
+    with pytest.raises(Invalid, match="Did you mean launch-capacity"):
+        effect_of("launch-capcity")
 
 
 @pytest.mark.parametrize(
