@@ -56,12 +56,13 @@ def commands(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return environment / "bin"
 
 
-@pytest.fixture
-def address(commands: Path, tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def address(commands: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A service of the wheel's own."""
+    home = tmp_path_factory.mktemp("home")
+    home.chmod(0o755)
     command = [str(commands / "windtunnel"), "up", "--json", "--port", "0", "--ephemeral", "--frozen"]
-    environment = _outside(tmp_path)
-    with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, cwd=home, env=_outside(home), stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         yield json.loads(process.stdout.readline())["endpoint"]
         process.terminate()
