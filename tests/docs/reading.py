@@ -67,7 +67,8 @@ def _commands(body: str, line: int, exit_code: int) -> Iterator[Step]:
 def links(document: Path) -> Iterator[tuple[Path, str]]:
     """What a document's relative links name, and the heading in it or an empty text."""
     text = re.sub(r"^```.*?^```$", "", document.read_text(), flags=re.M | re.S)
-    for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"\s*\n\s*", " ", text).replace("]( ", "](")):
+    flat = re.sub(r"\s*\n\s*", " ", text).replace("]( ", "](")
+    for target in re.findall(r"\]\(([^)\s]+)\)", flat) + re.findall(r'\bsrc(?:set)?="([^"]+)"', flat):
         if not re.match(r"[a-z]+:", target):
             name, _, fragment = target.partition("#")
             yield (document.parent / name).resolve() if name else document, fragment
