@@ -28,8 +28,9 @@ PREFIX = "/_windtunnel"
 COMMON = ("world", "endpoint", "as_json", "watch", "every")
 HEAD = """# Commands
 
-Made by `python -m scripts.commands` from the command line itself; a check keeps it current. Each example is run by a
-test, which also holds the `--json` of each verb against its schema in [openapi/cli.json](../../openapi/cli.json).
+Made by `python -m scripts.commands` from the command line itself; a check keeps it current. The examples of verbs that
+answer are run by a test, which also holds their `--json` against its schema in
+[openapi/cli.json](../../openapi/cli.json); `demo` has a test of its own.
 
 In examples MAIN is a world and NEW the name of one to be; NODE, JOB, RULE, WEBHOOK and POOL are of what is there.
 
