@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from app.cli import app
 from app.settings import Settings
-from tests.kit import Running, TestWorld, serving
+from tests.kit import PLAIN, Running, TestWorld, serving
 
 PATIENCE = 120.0  # wall seconds; only a failure waits so long
 ROOT = Path(__file__).parents[2]
@@ -39,7 +39,7 @@ def played(service: Running, *words: str) -> str:
 @pytest.fixture(scope="module")
 def told(service: Running) -> dict[str, Any]:
     """Played where there is a world `demo` already."""
-    httpx.post(f"{service.base}/_windtunnel/worlds", json={"name": "demo"}).raise_for_status()
+    service.http.post("/_windtunnel/worlds", json={"name": "demo"}).raise_for_status()
     document: dict[str, Any] = json.loads(played(service, "--json"))
     return document
 
@@ -86,7 +86,7 @@ def test_its_commands_do_what_it_did(service: Running, told: dict[str, Any]) -> 
             _aws(other.endpoint, words[1:])
         else:
             assert command == f'eval "$(windtunnel env --endpoint {service.base} --world demo-2)"'
-    compared = httpx.get(f"{service.base}/_windtunnel/worlds/demo-2/compare/typed").json()
+    compared = service.http.get("/_windtunnel/worlds/demo-2/compare/typed").json()
     other.close()
     assert compared == {"equal": True, "count": 0, "differences": []}
 
@@ -124,8 +124,7 @@ def test_its_own_service_stays_until_it_is_told() -> None:
     assert process.stdout
     document, _ = json.JSONDecoder().raw_decode(_document(process))
     base = document["endpoint"].partition("/w/")[0]
-    assert httpx.get(f"{base}/_windtunnel/status").json()["data"] is not None
-    data = Path(httpx.get(f"{base}/_windtunnel/status").json()["data"])
+    data = Path(httpx.get(f"{base}/_windtunnel/status", verify=PLAIN).json()["data"])
     assert data.exists()
     process.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE) == 0
