@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Iterator
 
 import pytest
 
@@ -9,12 +10,25 @@ from app.console.pages import logs
 from tests.console.pages import Browser, text
 from tests.fleets import PARENT, gpu_group, gpus, told
 from tests.fleets import submit as job
-from tests.kit import TestWorld, eks
+from tests.kit import Running, TestWorld, eks
 from tests.workloads import fleet, funded, statuses, submit
 
 
 @pytest.fixture
 def lab(world: TestWorld) -> TestWorld:
+    """A laboratory of the test's own."""
+    return _laboratory(world)
+
+
+@pytest.fixture(scope="module")
+def still(service: Running) -> Iterator[Browser]:
+    """A laboratory that tests look at, and nobody changes."""
+    opened = Browser(_laboratory(service.world()))
+    yield opened
+    opened.http.close()
+
+
+def _laboratory(world: TestWorld) -> TestWorld:
     """Two nodes that research's gang holds, protected until 02:10; product waits since 01:10, a sweep without budget
     too."""
     fleet(world, 2, research=1, product=1)
@@ -28,24 +42,24 @@ def lab(world: TestWorld) -> TestWorld:
 PAGES = ("queue", "workloads", "jobs", "decisions", "shares", "budgets", "node-times", "hosts", "fleets")
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_an_empty_world_teaches(browser: Browser, path: str) -> None:
+def test_an_empty_world_teaches(browser: Browser) -> None:
     """RL-24: each page says what it is for and the command that fills it."""
-    page = browser.get(path)
-    assert 'class="empty"' in page
-    assert re.search(r"windtunnel \w+|aws sagemaker|curl -X POST", text(page))
+    for path in PAGES:
+        page = browser.get(path)
+        assert 'class="empty"' in page, path
+        assert re.search(r"windtunnel \w+|aws sagemaker|curl -X POST", text(page)), path
 
 
-def test_the_queue_tells_why_each_waits(lab: TestWorld, browser: Browser) -> None:
-    page = text(browser.get("queue"))
+def test_the_queue_tells_why_each_waits(still: Browser) -> None:
+    page = text(still.get("queue"))
     assert "gpus-protected The end of protected work." in page
     assert "no-free-gpus Free GPUs: unfunded work evicts nobody." in page
     assert "2026-01-01 02:10:00 in 1 h" in page
     assert "ratio 0.9940" in page, "a week of half the claim, less an hour that the other used"
     assert re.search(r"pretrain demo research 16 2026-01-01 02:10:00 1 h", page), "what is protected until when"
     assert "0 of 16 GPUs free" in page
-    assert "launch" in text(browser.get("queue", budget="product"))
-    assert "sweep" not in text(browser.get("queue", budget="product"))
+    of_product = text(still.get("queue", budget="product"))
+    assert "launch" in of_product and "sweep" not in of_product
 
 
 def test_a_workload_tells_why_it_stands_there(lab: TestWorld, browser: Browser) -> None:
@@ -63,9 +77,9 @@ def test_a_workload_tells_why_it_stands_there(lab: TestWorld, browser: Browser) 
     assert "Its grace ends 2026-01-01 02:11:00" in victim
 
 
-def test_the_tree_spells_its_arithmetic_out(lab: TestWorld, browser: Browser) -> None:
+def test_the_tree_spells_its_arithmetic_out(still: Browser) -> None:
     """FS-1, FS-2."""
-    page = text(browser.get("shares"))
+    page = text(still.get("shares"))
     assert "weight 1 of 2 among its siblings = 1/2 = 1/2 = 50.00 %" in page
     assert "1/2 of 16 GPUs = 8 GPUs, rounded down" in page
     assert "(U + K) / E = (1,352.00 + 16.00) / 1,344.00 = 57/56 = 1.0179" in page
@@ -188,9 +202,9 @@ def test_decisions_are_told_in_words_with_their_ratios(lab: TestWorld, browser: 
     browser.get("decisions", 404, workload="nobody")
 
 
-def test_a_page_that_is_shown_asks_for_its_content_alone(lab: TestWorld, browser: Browser) -> None:
+def test_a_page_that_is_shown_asks_for_its_content_alone(still: Browser) -> None:
     for path in (*PAGES, "workloads/launch", "budgets/research", "fleets/demo"):
-        assert "<html" not in browser.fragment(path)
+        assert "<html" not in still.fragment(path)
 
 
 def test_a_job_shows_its_workers_and_its_error_verbatim(world: TestWorld, browser: Browser) -> None:
