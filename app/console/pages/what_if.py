@@ -17,7 +17,7 @@ from app.console.page import Page, PageOf
 from app.console.questions import Question, Questions
 from app.console.reading import count_or_unlimited
 from app.core.budget_tree import MOST_WEIGHT, Node
-from app.core.effects import EFFECTS, WORLD_EFFECTS
+from app.core.effects import WORLD_EFFECTS
 from app.core.errors import NotFound
 from app.core.fleet_policy import BOUNDS, IN_SECONDS
 from app.core.job_labels import Home
@@ -76,7 +76,7 @@ def measures(found: Compared) -> list[Measure]:
         _timed("Median wait", one.median_wait, two.median_wait),
         _timed("Longest wait", one.longest_wait, two.longest_wait),
         _counted("Machines in use at the end", one.nodes, two.nodes),
-        Measure("Occupancy of clusters’ GPUs", _occupancy(one), _occupancy(two)),
+        _occupied("Occupancy of clusters’ GPUs", one, two),
         *(
             _hours(f"Delivered to {name or 'no budget'}", one.delivered.get(name, 0), two.delivered.get(name, 0))
             for name in names
@@ -106,9 +106,13 @@ def _timed(name: str, one: int | None, two: int | None) -> Measure:
     return Measure(name, told[0], told[1], change)
 
 
-def _occupancy(look: Outlook) -> str:
-    held, there = look.occupancy
-    return f"{100 * held / there:.1f} %" if there else "no GPUs"
+def _occupied(name: str, one: Outlook, two: Outlook) -> Measure:
+    """In per cent, and the difference in points; a cluster without GPUs has none."""
+    parts = [100 * held / there if there else None for held, there in (one.occupancy, two.occupancy)]
+    told = ["no GPUs" if part is None else f"{part:.1f} %" for part in parts]
+    before, after = parts
+    alike = before is None or after is None or told[0] == told[1]
+    return Measure(name, told[0], told[1], "" if alike else f"{(after or 0) - (before or 0):+.1f}")
 
 
 @router.get("/what-if")
@@ -200,10 +204,10 @@ async def _set(cluster: str, home: Home, settings: Mapping[str, int | bool | Non
 
 def _fault(page: Page, form: Form) -> tuple[str, list[str], Change]:
     rule = fault_form.rule_of(form)
-    aim = f" of {rule.group}" if rule.group else ""
-    title = f"{EFFECTS[rule.effect].meaning}{aim}" if rule.effect in EFFECTS else rule.effect
+    aim = f" group {rule.group}" if rule.group else ""
+    often = f", {rule.times:,} {'time' if rule.times == 1 else 'times'} at most" if rule.times else ""
     words = ["fault", "add", *fault_form.words_of(rule)]
-    return title.replace("`", ""), words, partial(_add, rule)
+    return f"{rule.effect} struck{aim}{often}", words, partial(_add, rule)
 
 
 async def _add(rule: Any, tx: Tx, world: str) -> object:
