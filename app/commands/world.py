@@ -1,8 +1,12 @@
 """`windtunnel world`: universes side by side (CT-0, CT-2), and `reset`."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from shutil import copyfileobj
+from tempfile import TemporaryFile
+from typing import Annotated, Any, BinaryIO, Literal
 
 import typer
 
@@ -125,9 +129,21 @@ def import_world(
         opened = file.open("rb")
     except OSError as error:
         raise typer.BadParameter(f"the export {file} cannot be read: {error}") from error
-    with opened, reading(opened, f"importing {name}", quiet=as_json) as read:
+    with opened, _measurable(opened) as whole, reading(whole, f"importing {name}", quiet=as_json) as read:
         answer = upload("worlds/import", read, endpoint=endpoint, params={"name": name}, timeout=LONG)
     show(answer, as_json=as_json)
+
+
+@contextmanager
+def _measurable(file: BinaryIO) -> Iterator[BinaryIO]:
+    """The file; of a pipe, which has no length to announce, a copy."""
+    if file.seekable():
+        yield file
+        return
+    with TemporaryFile() as copy:
+        copyfileobj(file, copy)
+        copy.seek(0)
+        yield copy
 
 
 def reset(
