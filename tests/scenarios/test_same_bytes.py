@@ -88,17 +88,11 @@ def test_another_seed_is_another_story(service: Running, reference: bytes) -> No
     assert world.export() != reference
 
 
-def test_ten_thousand_eight_hundred_seconds_with_one_reconciler(
-    service: Running, reference: bytes, one_reconciler: None
-) -> None:
-    """CT-1, RL-10: three hours in 10,800 calls of a second."""
-    assert told(service, by_seconds) == reference
-
-
 def test_ten_thousand_eight_hundred_seconds_with_two_reconcilers(
     service: Running, reference: bytes, one_reconciler: None, dsn: str
 ) -> None:
-    """CT-1, RL-10: while two reconcilers work on a running world of the same database."""
+    """CT-1, RL-10: three hours in 10,800 calls of a second, while two reconcilers work on a running world of the same
+    database."""
     busy = service.world(frozen=False, rate=10.0)
     busy.fault("launch-transient", probability=0.5)
     busy.sagemaker.create_cluster(**slurm(workers(10)))
