@@ -1,4 +1,5 @@
-"""A hundred and eighty-four seeded scripts of requests and clock moves (RL-10); more are in test_random_deeds.py."""
+"""A hundred and four seeded scripts of requests and clock moves (RL-10). Sixteen of all deeds (test_random_deeds.py) and
+eighty of jobs (test_random_jobs.py) make them two hundred."""
 
 import random
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from botocore.exceptions import ClientError
 
 from tests.kit import Running, TestWorld, eks, group, slurm, workers
 
-SCRIPTS = 184
+SCRIPTS = 104
 STEPS = (1, 5, 60, 600)
 LONG = (86_400, 30 * 86_400, 10 * 365 * 86_400)
 RATES = (0.1, 1.0, 60.0, 10_000.0)
