@@ -1,5 +1,7 @@
-"""A hundred and four seeded scripts of requests and clock moves (RL-10). Sixteen of all deeds (test_random_deeds.py) and
-eighty of jobs (test_random_jobs.py) make them two hundred."""
+"""A hundred and four seeded scripts of requests and clock moves (RL-10).
+
+Sixteen of all deeds (test_random_deeds.py) and eighty of jobs (test_random_jobs.py) make them two hundred.
+"""
 
 import random
 from collections.abc import Callable
