@@ -1,11 +1,13 @@
 """Running nodes change their group, and their cluster with it: MoveClusterNodes."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
+from tests.balance import balance
 from tests.kit import Running, TestWorld, eks, group, slurm, workers
 from tests.wire.sagemaker.refused import CONFLICT, INVALID, NOT_FOUND, refusal
 
@@ -255,6 +257,27 @@ def test_a_script_that_fails_in_the_target(pair: Pair) -> None:
     [node] = [one for one in pair.nodes("two", "c") if one["NodeLogicalId"] == moved["NodeLogicalId"]]
     assert node["InstanceId"] != moved["InstanceId"] and node["InstanceStatus"]["Status"] == "Running"
     assert pair.counts("two", "c") == (2, 2)
+
+
+def test_the_bill_ends_where_the_script_fails_though_the_node_was_patched_before_its_move(pair: Pair) -> None:
+    """HP-22: a script that fails in a software update goes on being billed, one that fails on arrival does not."""
+    pair.world.control("POST", "images", json={"version": "1.2.0"})
+    pair.sagemaker.update_cluster_software(ClusterName="one", InstanceGroups=[{"InstanceGroupName": "a"}])
+    pair.world.advance(hours=1)
+    pair.sagemaker.update_cluster_software(ClusterName="two")
+    pair.world.advance(hours=1)
+    moved = pair.ids()[0]
+    pair.world.fault("script-failed", cluster="two", times=1)
+    assert pair.move(NodeIds=[moved])["Successful"] == [moved]
+    pair.world.advance(minutes=5)
+    tables = json.loads(pair.world.export())["tables"]
+    kinds = {one["kind"] for one in tables["cluster_event"] if one["instance_id"] == moved}
+    assert {"root-volume-started", "script-failed"} <= kinds
+    spans = sorted(one["started_at"] for one in tables["ledger"] if one["instance_id"] == moved)
+    [failed] = [one["at"] for one in tables["cluster_event"] if one["kind"] == "script-failed"]
+    assert len(spans) == 2, "one in each cluster"
+    assert max(one["ended_at"] for one in tables["ledger"] if one["instance_id"] == moved) == failed
+    balance(pair.world)
 
 
 def test_interfaces_go_along(pair: Pair) -> None:
