@@ -20,8 +20,8 @@ from app.cli import app
 from app.commands.sections import SECTIONS
 from app.wire.control import moto
 from app.wire.control.application import NOUNS
+from scripts import ROOT, settle
 
-ROOT = Path(__file__).parent.parent
 TOLD = Path(__file__).with_name("commands.toml")
 CONTROL = ROOT / "openapi" / "control.json"
 PREFIX = "/_windtunnel"
@@ -91,16 +91,7 @@ def main() -> int:
         + "\n",
         ROOT / "docs" / "reference" / "commands.md": page(known),
     }
-    stale = [path for path, text in documents.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
-    if "--check" in sys.argv[1:]:
-        for path in stale:
-            print(f"{path.relative_to(ROOT)} is stale: run `python -m scripts.commands`", file=sys.stderr)
-        return 1 if stale else 0
-    for path, text in documents.items():
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    print(f"{len(stale)} files changed")
-    return 0
+    return settle(documents, "commands")
 
 
 def verbs(told: Mapping[str, Any]) -> Iterator[Verb]:

@@ -5,7 +5,6 @@ facts.
 """
 
 import itertools
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -18,6 +17,7 @@ from app.core.node import STAGES, Node, vendor_status
 from app.core.replica import STAGES as WORKER_STAGES
 from app.core.replica import Worker
 from app.core.times import EPOCH
+from scripts import settle
 
 TARGET = Path(__file__).parent.parent / "docs" / "state-machines.md"
 Facts = Mapping[str, Any]
@@ -250,17 +250,10 @@ What Google calls `JOB_STATE_…`. A failure is told together with its error, so
 """
 
 
-def main(arguments: Sequence[str]) -> int:
+def main() -> int:
     """Write the page, or with `--check` say whether it is current."""
-    text = document()
-    if "--check" not in arguments:
-        TARGET.write_text(text, encoding="utf-8")
-        return 0
-    if TARGET.exists() and TARGET.read_text(encoding="utf-8") == text:
-        return 0
-    sys.stderr.write(f"{TARGET.name} is not current: run `python -m scripts.diagrams` and commit what it writes\n")
-    return 1
+    return settle({TARGET: document()}, "diagrams")
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    raise SystemExit(main())

@@ -1,13 +1,12 @@
 """Writes docs/reference/http.md from openapi/control.json; with --check, exits 1 when it is stale."""
 
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parent.parent
+from scripts import ROOT, settle
+
 PAGE = ROOT / "docs" / "reference" / "http.md"
 Json = Mapping[str, Any]
 HEAD = """# The control API
@@ -23,15 +22,8 @@ control token is set, each request carries it as `Authorization: Bearer`.
 
 def main() -> int:
     """Write the page, or compare it."""
-    text = page(json.loads((ROOT / "openapi" / "control.json").read_text(encoding="utf-8")))
-    if "--check" not in sys.argv[1:]:
-        PAGE.parent.mkdir(exist_ok=True)
-        PAGE.write_text(text, encoding="utf-8")
-        return 0
-    if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == text:
-        return 0
-    print(f"{PAGE.relative_to(ROOT)} is stale: run `python -m scripts.http_reference`", file=sys.stderr)
-    return 1
+    document = json.loads((ROOT / "openapi" / "control.json").read_text(encoding="utf-8"))
+    return settle({PAGE: page(document)}, "http_reference")
 
 
 def page(document: Json) -> str:

@@ -17,8 +17,8 @@ from app.wire.control.document import document
 from app.wire.openapi_aws import CoverageRow, coverage, openapi
 from app.wire.vertex import application as vertex
 from app.wire.vertex import document as vertex_document
+from scripts import ROOT, settle
 
-ROOT = Path(__file__).parent.parent
 SAID = Path(__file__).with_name("coverage.toml")
 # The operations of this family, of which HyperPod consists; of the other services, those that are emulated.
 FAMILIES: Mapping[str, tuple[str, ...]] = {
@@ -41,16 +41,7 @@ them are in [fidelity.md](fidelity.md)."""
 
 def main() -> int:
     """Write the files, or compare them."""
-    stale = [path for path, text in _documents().items() if not _is_current(path, text)]
-    if "--check" in sys.argv[1:]:
-        for path in stale:
-            print(f"{path.relative_to(ROOT)} is stale: run `python -m scripts.openapi`", file=sys.stderr)
-        return 1 if stale else 0
-    for path, text in _documents().items():
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    print(f"{len(stale)} files changed")
-    return 0
+    return settle(_documents(), "openapi")
 
 
 def _documents() -> dict[Path, str]:
@@ -109,10 +100,6 @@ def _row(row: CoverageRow, said: Mapping[str, Any]) -> str:
 
 def _json(document: dict[str, Any]) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
-
-
-def _is_current(path: Path, text: str) -> bool:
-    return path.exists() and path.read_text(encoding="utf-8") == text
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ from app.service import compose
 from app.settings import PREFIX, Settings
 from app.usecases.health import ProcessGauges, WorldGauges
 from app.wire.control.metrics import families
+from scripts import ROOT, settle
 
-ROOT = Path(__file__).parent.parent
 TOLD = Path(__file__).with_name("settings.toml")
 REFERENCE = ROOT / "docs" / "reference"
 INNER = ("supervised", "listen_fd", "restarted", "given")
@@ -70,16 +70,7 @@ def main() -> int:
         REFERENCE / "faults.md": faults(),
         REFERENCE / "metrics.md": metrics(),
     }
-    stale = [path for path, text in documents.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
-    if "--check" in sys.argv[1:]:
-        for path in stale:
-            print(f"{path.relative_to(ROOT)} is stale: run `python -m scripts.reference`", file=sys.stderr)
-        return 1 if stale else 0
-    for path, text in documents.items():
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    print(f"{len(stale)} files changed")
-    return 0
+    return settle(documents, "reference")
 
 
 def settable() -> list[dataclasses.Field[Any]]:

@@ -15,6 +15,7 @@ from app import clock
 from app.console.page import PageOf
 from app.failures import is_database_away
 from app.service import Service
+from app.streaming import HEADERS, first_of, hung_up
 from app.usecases import changes
 
 router = APIRouter()
@@ -98,20 +99,16 @@ class ChangeStream(Response):
     media_type = "text/event-stream"
 
     def __init__(self, watches: Watches, world: str, seen: str) -> None:
-        super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
+        super().__init__(headers=HEADERS)
         del self.headers["content-length"]
         self._watches, self._world, self._seen = watches, world, seen
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send until the reader goes."""
         watch = self._watches.join(self._world)
-        ends = [asyncio.create_task(each) for each in (self._tell(watch, send), _hung_up(receive))]
         try:
-            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            await first_of(self._tell(watch, send), hung_up(receive))
         finally:
-            for task in ends:
-                task.cancel()
-            await asyncio.gather(*ends, return_exceptions=True)
             self._watches.leave(self._world, watch)
 
     async def _tell(self, watch: Watch, send: Send) -> None:
@@ -133,11 +130,6 @@ class ChangeStream(Response):
         await watch.begun.wait()
         found = await self._watches.mark(self._world)
         return CHANGED if self._seen and found is not None and found[0] != self._seen else BEAT
-
-
-async def _hung_up(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 @router.get("/changes")

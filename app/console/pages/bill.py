@@ -9,6 +9,7 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from app.console.page import Page, PageOf
+from app.console.paging import Paging
 from app.core.errors import Invalid
 from app.core.metering import HOUR_MS
 from app.core.times import WorldTime, to_iso
@@ -85,20 +86,10 @@ class BillView:
     as_of: WorldTime
     total: int
     lines: list[Row]
-    count: int
-    skipped: int
+    paging: Paging
     opened: Opened | None
     upfront: Sequence[Fee]
     grains: tuple[Grain, ...] = GRAINS
-    size: int = SIZE
-
-    @property
-    def newer(self) -> int | None:
-        return max(0, self.skipped - SIZE) if self.skipped else None
-
-    @property
-    def older(self) -> int | None:
-        return self.skipped + SIZE if self.skipped + SIZE < self.count else None
 
 
 def view(bill: Bill, by: Grain, skipped: int, line: str) -> BillView:
@@ -108,8 +99,7 @@ def view(bill: Bill, by: Grain, skipped: int, line: str) -> BillView:
         as_of=bill.as_of,
         total=bill.total_micro_usd,
         lines=[_row(one, by) for one in bill.lines[skipped : skipped + SIZE]],
-        count=len(bill.lines),
-        skipped=skipped,
+        paging=Paging(skipped, SIZE, len(bill.lines)),
         opened=None if opened is None else _open(opened, by),
         upfront=bill.upfront,
     )

@@ -14,6 +14,7 @@ from app.console.drawing import grid
 from app.console.drawing.grid import Block
 from app.console.page import Page, PageOf
 from app.console.pages.events import Told, told_of
+from app.console.paging import Paging
 from app.core.instance import Instance
 from app.core.scope import Scope
 from app.core.times import WorldTime, millis
@@ -47,17 +48,8 @@ class NodesView:
     zones: list[Choice]
     states: list[Choice]
     listed: Sequence[SeenNode]
-    count: int
     total: int
-    skipped: int
-
-    @property
-    def newer(self) -> int | None:
-        return max(0, self.skipped - SIZE) if self.skipped else None
-
-    @property
-    def older(self) -> int | None:
-        return self.skipped + SIZE if self.skipped + SIZE < self.count else None
+    paging: Paging
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +97,8 @@ def view(
         zones=_choices(node.zone for node in nodes if node.zone),
         states=_choices(node.status.value for node in nodes),
         listed=found[skipped : skipped + SIZE],
-        count=len(found),
         total=len(nodes),
-        skipped=skipped,
+        paging=Paging(skipped, SIZE, len(found)),
     )
 
 

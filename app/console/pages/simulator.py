@@ -1,7 +1,7 @@
 """The simulator: a small generated laboratory under several policies, side by side."""
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import log10
@@ -26,7 +26,8 @@ from app.console.simulations import (
 from app.core.errors import Invalid, NotFound
 from app.simulate.cases import Result
 from app.simulate.policies import POLICIES
-from app.simulate.report import Row, Value, by_hour, leaves, summary, wait_curves
+from app.simulate.report import Row, by_hour, leaves, summary, wait_curves
+from app.simulate.wording import Write, index, number, percent, told, wait
 
 router = APIRouter()
 MOST_SEED = 1_000_000
@@ -70,7 +71,7 @@ def result_view(found: Simulation) -> ResultView:
         simulation=found,
         about=f"{first.gpus} GPUs, {first.jobs:,} jobs, {found.wanted.days} days after one of warm-up. {first.source}",
         names=[result.name for result in results],
-        measures=[(label, [write(row.get(key)) for row in rows]) for label, key, write in _MEASURES],
+        measures=[(label, [told(row, key, write) or "–" for row in rows]) for label, key, write in _MEASURES],
         leaves=_leaves(results),
         waits=waits_chart(results),
         use=use_chart(results),
@@ -81,7 +82,7 @@ def _leaves(results: Sequence[Result]) -> list[tuple[str, str, list[str]]]:
     """Each leaf with its claim, and the part of what it was owed that it got under each policy."""
     tables = [{str(row["leaf"]): row for row in leaves(result)} for result in results]
     return [
-        (leaf, _percent(row["claim"]), [_percent(table[leaf]["delivered"]) for table in tables])
+        (leaf, percent(row["claim"]) or "–", [percent(table[leaf]["delivered"]) or "–" for table in tables])
         for leaf, row in tables[0].items()
     ]
 
@@ -116,40 +117,20 @@ def _held(rows: Sequence[Row]) -> list[tuple[float, float]]:
     return [(at, (sums[at] - sums[max(0, at - 6)]) / min(at, 6)) for at in range(1, len(sums))]
 
 
-def _percent(value: Value) -> str:
-    return f"{100 * value:.1f} %" if isinstance(value, (int, float)) else "–"
-
-
-def _count(value: Value) -> str:
-    return f"{value:,.1f}".removesuffix(".0") if isinstance(value, (int, float)) else "–"
-
-
-def _index(value: Value) -> str:
-    return f"{value:.3f}" if isinstance(value, (int, float)) else "–"
-
-
-def _wait(value: Value) -> str:
-    if not isinstance(value, (int, float)):
-        return "not reached"
-    if value < 120:
-        return f"{value:.0f} s"
-    return f"{value / 60:.1f} min" if value < 7200 else f"{value / 3600:.1f} h"
-
-
-_MEASURES: Sequence[tuple[str, str, Callable[[Value], str]]] = (
-    ("Delivered of what was owed, rolling days", "delivered", _percent),
-    ("Upper bound of it", "bound", _percent),
-    ("Worst leaf", "worst_leaf", _percent),
-    ("Leaves with 95 % or more", "leaves_at_least_95", _count),
-    ("Jain’s index", "jain", _index),
-    ("Occupancy", "occupancy", _percent),
-    ("Unfunded, of what was held", "unfunded", _percent),
-    ("Wait of debugging, median", "debug_p50_s", _wait),
-    ("Wait of all funded, median", "all_p50_s", _wait),
-    ("Wait of all funded, p90", "all_p90_s", _wait),
-    ("Funded work that never started", "all_never_started", _count),
-    ("Evictions of funded work a day", "evictions_per_day", _count),
-    ("GPU-hours lost by them a day", "evictions_lost_gpu_hours_per_day", _count),
+_MEASURES: Sequence[tuple[str, str, Write]] = (
+    ("Delivered of what was owed, rolling days", "delivered", percent),
+    ("Upper bound of it", "bound", percent),
+    ("Worst leaf", "worst_leaf", percent),
+    ("Leaves with 95 % or more", "leaves_at_least_95", number),
+    ("Jain’s index", "jain", index),
+    ("Occupancy", "occupancy", percent),
+    ("Unfunded, of what was held", "unfunded", percent),
+    ("Wait of debugging, median", "debug_p50_s", wait),
+    ("Wait of all funded, median", "all_p50_s", wait),
+    ("Wait of all funded, p90", "all_p90_s", wait),
+    ("Funded work that never started", "all_never_started", number),
+    ("Evictions of funded work a day", "evictions_per_day", number),
+    ("GPU-hours lost by them a day", "evictions_lost_gpu_hours_per_day", number),
 )
 
 

@@ -17,6 +17,7 @@ from app import clock
 from app.core.errors import NotFound
 from app.failures import is_database_away
 from app.service import Service
+from app.streaming import HEADERS, first_of, hung_up
 from app.usecases import announcements
 from app.usecases.announcements import Envelope, Place, Wanted, id_of
 from app.wire.safety import AsgiScope, Receive, Send
@@ -146,7 +147,7 @@ class EventStream(Response):
     media_type = "text/event-stream"
 
     def __init__(self, hub: Hub, world: str, what: Wanted, after: Place | None) -> None:
-        super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
+        super().__init__(headers=HEADERS)
         del self.headers["content-length"]
         self._hub, self._world, self._what, self._after = hub, world, what, after
 
@@ -154,24 +155,17 @@ class EventStream(Response):
         """Send until the reader goes, is too slow, or the world ends."""
         channel = await self._hub.join(self._world)
         listener = Listener(self._what, channel.place)
-        ends = [
-            asyncio.create_task(each)
-            for each in (
+        try:
+            sending, *_ = await first_of(
                 self._send_all(channel, listener, send),
-                _hung_up(receive),
+                hung_up(receive),
                 listener.over.wait(),
                 channel.gone.wait(),
             )
-        ]
-        try:
-            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in ends:
-                task.cancel()
-            await asyncio.gather(*ends, return_exceptions=True)
             channel.listeners.discard(listener)
             self._hub.leave(self._world, channel)
-        failure = None if ends[0].cancelled() else ends[0].exception()
+        failure = None if sending.cancelled() else sending.exception()
         if failure is not None and not isinstance(failure, OSError):
             log.error("a stream of events failed", exc_info=failure, extra={"facts": {"world": self._world}})
         if listener.over.is_set():
@@ -202,11 +196,6 @@ class EventStream(Response):
 async def _send(send: Send, chunk: bytes) -> None:
     async with asyncio.timeout(SLOWEST_SEND):
         await send({"type": "http.response.body", "body": chunk, "more_body": True})
-
-
-async def _hung_up(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 def written(envelope: Envelope) -> bytes:
