@@ -1,6 +1,7 @@
 """`--watch`: what changes is shown, and nothing else (CT-11)."""
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +12,9 @@ from app.commands import watching
 from app.commands.watching import follow
 from tests.commands.conftest import Line
 from tests.kit import slurm, workers
+
+HEEDING = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+"""Becomes the command in its arguments, which then heeds Ctrl-C."""
 
 
 def looks(*texts: str) -> Callable[[], None]:
@@ -87,9 +91,14 @@ def test_events_are_followed(line: Line) -> None:
     told = line.ask("events", "--after", "0", "--limit", "3")["events"]
     assert len(told) == 3
     command = ["events", "--follow", "--after", "0", "--json", "--endpoint", line.world.endpoint]
-    process = subprocess.Popen([sys.executable, "-m", "app.cli", *command], stdout=subprocess.PIPE, text=True)
-    assert process.stdout
-    assert [json.loads(process.stdout.readline()) for _ in told] == told
-    process.send_signal(2)
-    process.communicate(timeout=30)
+    # Whoever runs the tests in the background has them ignore SIGINT, and what they start would inherit that.
+    heeding = [sys.executable, "-c", HEEDING, sys.executable, "-m", "app.cli", *command]
+    with subprocess.Popen(heeding, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        try:
+            assert [json.loads(process.stdout.readline()) for _ in told] == told
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=30)
+        finally:
+            process.kill()
     assert process.returncode == 0
